@@ -6,17 +6,20 @@
 mod support;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::task::{Context as TaskContext, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use sealwire::auth::{Authenticator, Client, Decision, Guest};
 use sealwire::blocking::Socket;
+use sealwire::panics::contain;
 use sealwire::provider::{
     ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
 };
 use sealwire::{
-    Context, DefaultProvider, Event, FailureCause, Frame, Message, PublicKey, SecretKey, SocketType,
+    Context, DefaultProvider, Event, FailureCause, Frame, Generate as _, KeyPair, Message,
+    PublicKey, SecretKey, Security, SocketType,
 };
 use support::{Path, TIMEOUT, await_event, eventually, options};
 
@@ -153,7 +156,11 @@ fn a_provider_may_panic_at_any_call_of_either_side() {
 }
 
 /// Panics as it is dropped, where the library is done with it.
-struct Payload(Arc<AtomicUsize>);
+struct Payload {
+    dropped: Arc<AtomicUsize>,
+    /// How many panic.
+    panics: usize,
+}
 
 impl AsRef<[u8]> for Payload {
     fn as_ref(&self) -> &[u8] {
@@ -163,7 +170,7 @@ impl AsRef<[u8]> for Payload {
 
 impl Drop for Payload {
     fn drop(&mut self) {
-        if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
+        if self.dropped.fetch_add(1, Ordering::SeqCst) < self.panics {
             panic!("a payload that panics");
         }
     }
@@ -182,12 +189,179 @@ fn the_owner_of_a_payload_may_panic_as_it_is_dropped() {
         );
         gets_through(&pull, &push);
         let dropped = Arc::new(AtomicUsize::new(0));
-        let owner = Bytes::from_owner(Payload(dropped.clone()));
+        let owner = Bytes::from_owner(Payload {
+            dropped: dropped.clone(),
+            panics: 1,
+        });
         push.send(Message::multipart([Frame::from(owner)])).unwrap();
         eventually("dropped", || dropped.load(Ordering::SeqCst) > 0);
         gets_through(&pull, &push);
         let _ = push.close();
     }
+}
+
+/// The cipher of a connection. The first one that is dropped while `armed` panics.
+struct PartingCipher(Box<dyn MessageCipher>, Arc<AtomicBool>);
+
+impl MessageCipher for PartingCipher {
+    fn seal(&self, jobs: &mut [SealJob<'_>]) {
+        self.0.seal(jobs);
+    }
+
+    fn open(&self, jobs: &mut [OpenJob<'_>]) {
+        self.0.open(jobs);
+    }
+}
+
+impl Drop for PartingCipher {
+    fn drop(&mut self) {
+        assert!(!self.1.swap(false, Ordering::SeqCst), "a cipher's end");
+    }
+}
+
+#[derive(Debug)]
+struct PartingCiphers(Arc<AtomicBool>);
+
+impl Provider for PartingCiphers {
+    fn public_key(&self, secret: &SecretKey) -> PublicKey {
+        DefaultProvider.public_key(secret)
+    }
+
+    fn diffie_hellman(
+        &self,
+        ours: &SecretKey,
+        theirs: &PublicKey,
+    ) -> Result<SharedSecret, WeakKey> {
+        DefaultProvider.diffie_hellman(ours, theirs)
+    }
+
+    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        DefaultProvider.hash(parts)
+    }
+
+    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
+        DefaultProvider.derive_key(context, material, output);
+    }
+
+    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
+        Box::new(PartingCipher(DefaultProvider.cipher(key), self.0.clone()))
+    }
+
+    fn continuous_cipher(
+        &self,
+        encryption_key: &[u8; 32],
+        authentication_key: &[u8; 32],
+        nonce: &[u8; 8],
+    ) -> Box<dyn ContinuousCipher> {
+        DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
+    }
+}
+
+#[test]
+fn what_a_connection_has_may_panic_as_it_ends() {
+    let path = Path::encrypted();
+    let (cut, armed) = (
+        Arc::new(AtomicI64::new(i64::MIN / 2)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let server = path.server(SocketType::Pull);
+    let client = path.client(SocketType::Push).linger(Duration::ZERO);
+    let pull = server.provider(Arc::new(Fuse(cut.clone())));
+    let push = client.provider(Arc::new(PartingCiphers(armed.clone())));
+    let (pull, push) = (
+        pull.build_blocking().unwrap(),
+        push.build_blocking().unwrap(),
+    );
+    push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
+        .unwrap();
+    for _ in 0..3 {
+        gets_through(&pull, &push);
+        armed.store(true, Ordering::SeqCst);
+        // The server ends the connection, and the client connects again.
+        cut.store(0, Ordering::SeqCst);
+        eventually("its cipher is dropped", || {
+            let _ = push.try_send("more");
+            !armed.load(Ordering::SeqCst)
+        });
+    }
+    gets_through(&pull, &push);
+}
+
+/// Some of them at once, of which none may keep the others.
+#[test]
+fn the_owners_of_queued_payloads_may_panic_as_a_connection_ends() {
+    let context = Context::new().unwrap();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let pull = options(SocketType::Pull).receive_high_water_mark(100);
+    let push = options(SocketType::Push).linger(Duration::ZERO);
+    let (pull, push) = support::link(
+        "inproc://queued",
+        pull.context(&context),
+        push.context(&context),
+    );
+    const PAYLOADS: usize = 10;
+    for _ in 0..PAYLOADS {
+        let owner = Bytes::from_owner(Payload {
+            dropped: dropped.clone(),
+            panics: PAYLOADS,
+        });
+        push.send(Message::multipart([Frame::from(owner)])).unwrap();
+    }
+    assert_eq!(dropped.load(Ordering::SeqCst), 0, "they wait");
+    drop((pull, push));
+    eventually("all are dropped", || {
+        dropped.load(Ordering::SeqCst) == PAYLOADS
+    });
+    let (pull, push) = support::link(
+        "inproc://queued",
+        options(SocketType::Pull).context(&context),
+        options(SocketType::Push).context(&context),
+    );
+    gets_through(&pull, &push);
+}
+
+/// Lets everybody in, and panics as it is dropped.
+struct Parting(Arc<AtomicUsize>);
+
+impl Authenticator for Parting {
+    fn authenticate(&self, _: &Client<'_>) -> Decision {
+        true.into()
+    }
+}
+
+impl Drop for Parting {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        panic!("an authenticator's end");
+    }
+}
+
+/// The thread that does the I/O may be the last one to have the socket.
+#[test]
+fn what_a_socket_was_given_may_panic_as_it_is_dropped() {
+    let context = Context::new().unwrap();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let (pull, push) = support::link(
+        "tcp://127.0.0.1:0",
+        options(SocketType::Pull).context(&context),
+        options(SocketType::Push).context(&context),
+    );
+    const SOCKETS: usize = 20;
+    for number in 0..SOCKETS {
+        let parting = Parting(dropped.clone());
+        let server = options(SocketType::Pull).context(&context);
+        let server = if number % 2 == 0 {
+            server.security(Security::blake3_server(KeyPair::generate(), parting))
+        } else {
+            server.admit(move |_: &Guest<'_>| parting.0.load(Ordering::SeqCst) == 0)
+        };
+        let server = server.build().unwrap();
+        server.bind("tcp://127.0.0.1:0").unwrap();
+        // Where this thread is the last one, the panic is its own.
+        let _ = contain(|| drop(server));
+    }
+    eventually("all are gone", || dropped.load(Ordering::SeqCst) == SOCKETS);
+    gets_through(&pull, &push);
 }
 
 struct Panics;

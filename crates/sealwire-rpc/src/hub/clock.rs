@@ -111,6 +111,12 @@ impl Timekeeping {
             progress: Mutex::default(),
         })
     }
+
+    /// Puts this in place of a wait for room in the socket.
+    #[cfg(test)]
+    pub(super) fn wait_for_room(&self, room: impl Future<Output = ()> + Send + 'static) {
+        lock(&self.round).room = Some(Box::pin(room));
+    }
 }
 
 impl waits::Work for Timekeeping {

@@ -13,6 +13,8 @@ mod door;
 mod ending;
 mod handover;
 mod links;
+#[cfg(test)]
+mod panic_tests;
 mod reading;
 mod round;
 mod shield;

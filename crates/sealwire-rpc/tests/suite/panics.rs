@@ -50,18 +50,22 @@ impl Trouble {
         }
     }
 
-    /// A request for trouble is answered with an internal error, as often as it is made.
-    fn is_an_internal_error(&self) {
+    /// A request for trouble is answered with an internal error which says that, as often as it is made.
+    fn is_an_internal_error(&self, message: &str) {
         for times in 1..=3 {
             let error = self.client.blocking().request(b"trouble").unwrap_err();
             let status = error.status().unwrap_or_else(|| panic!("{error:?}"));
-            assert_eq!(status.code, Code::INTERNAL);
+            assert_eq!((status.code, &*status.message), (Code::INTERNAL, message));
             self.goes_on();
             eventually("it is counted", || self.server.counters().panics == times);
         }
         assert_eq!(self.server.connections().len(), 2);
     }
 }
+
+/// What a caller is told where the library ran the function that panicked, and where the application did.
+const PANICKED: &str = "the handler panicked";
+const NO_ANSWER: &str = "the handler gave no answer";
 
 fn trouble(body: &[u8]) {
     if body.starts_with(b"trouble") {
@@ -100,17 +104,18 @@ impl AsRef<[u8]> for Reply {
 
 #[test]
 fn in_handlers_where_the_connection_is_read() {
-    Trouble::new(Inline::new(handle)).is_an_internal_error();
+    Trouble::new(Inline::new(handle)).is_an_internal_error(PANICKED);
 }
 
 #[test]
 fn in_handlers_on_threads_of_a_pool() {
-    Trouble::new(Pool::new(1, 8, handle).unwrap()).is_an_internal_error();
+    Trouble::new(Pool::new(1, 8, handle).unwrap()).is_an_internal_error(PANICKED);
+    Trouble::new(Pool::around(1, 8, Custom).unwrap()).is_an_internal_error(NO_ANSWER);
 }
 
 #[test]
 fn in_handlers_of_the_application() {
-    Trouble::new(Custom).is_an_internal_error();
+    Trouble::new(Custom).is_an_internal_error(NO_ANSWER);
 }
 
 #[test]
@@ -130,7 +135,7 @@ fn in_what_makes_futures_and_what_runs_them() {
                 .is_ready()
         );
     };
-    Trouble::new(Spawn::new(run, 8, make)).is_an_internal_error();
+    Trouble::new(Spawn::new(run, 8, make)).is_an_internal_error(NO_ANSWER);
     let spawned = Arc::new(AtomicUsize::new(0));
     let broken = move |task: Task| {
         // The third request, after one of each client.
@@ -153,8 +158,8 @@ fn in_what_makes_futures_and_what_runs_them() {
 #[test]
 fn in_replies() {
     let reply = |request: &Request| Ok::<_, Status>(Reply(request.body().to_vec()));
-    Trouble::new(Inline::new(reply)).is_an_internal_error();
-    Trouble::new(Pool::new(1, 8, reply).unwrap()).is_an_internal_error();
+    Trouble::new(Inline::new(reply)).is_an_internal_error(NO_ANSWER);
+    Trouble::new(Pool::new(1, 8, reply).unwrap()).is_an_internal_error(NO_ANSWER);
 }
 
 #[test]
@@ -163,14 +168,16 @@ fn in_interceptors_of_a_server() {
         trouble(request.body());
         Ok(())
     };
-    Trouble::with(|server| server.intercept(intercept), Inline::new(echo)).is_an_internal_error();
+    Trouble::with(|server| server.intercept(intercept), Inline::new(echo))
+        .is_an_internal_error("an interceptor panicked");
 }
 
 #[test]
 fn in_handlers_of_one_way_messages() {
     let take = |message: &OneWay| trouble(message.body());
-    let handlers: [Box<dyn Fn() -> Trouble>; 3] = [
+    let handlers: [Box<dyn Fn() -> Trouble>; 4] = [
         Box::new(|| Trouble::new(Custom)),
+        Box::new(|| Trouble::new(Pool::around(1, 8, Custom).unwrap())),
         Box::new(move || Trouble::new(Inline::new(echo).on_message(take))),
         Box::new(move || Trouble::new(Pool::with_messages(1, 8, echo, take).unwrap())),
     ];
@@ -239,9 +246,25 @@ impl Wake for Panicking {
     }
 }
 
+/// Panics as it is dropped.
+struct Parting;
+
+impl Wake for Parting {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Parting {
+    fn drop(&mut self) {
+        panic!("asked for");
+    }
+}
+
 /// Polls once with a waker that panics.
 fn poll_and_leave<F: Future>(future: std::pin::Pin<&mut F>) {
-    let waker = Arc::new(Panicking).into();
+    poll_with(future, Arc::new(Panicking).into());
+}
+
+fn poll_with<F: Future>(future: std::pin::Pin<&mut F>, waker: Waker) {
     assert!(future.poll(&mut Context::from_waker(&waker)).is_pending());
 }
 
@@ -315,6 +338,20 @@ fn in_wakers_of_those_who_wait_for_room_or_a_connection() {
     }
     assert!(first.wait().is_err());
     assert_eq!(trouble.client.counters().panics, 1);
+    trouble.goes_on();
+}
+
+#[test]
+fn in_wakers_that_are_dropped() {
+    let trouble = Trouble::new(Inline::new(echo));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("tcp://{}", listener.local_addr().unwrap());
+    let waits = trouble.scene.client().build(&*endpoint).unwrap();
+    let mut asking = Box::pin(waits.request(b""));
+    poll_with(asking.as_mut(), Arc::new(Parting).into());
+    // The last one to have the waker is the list of those that wait.
+    drop(asking);
+    assert_eq!(waits.counters().panics, 1);
     trouble.goes_on();
 }
 

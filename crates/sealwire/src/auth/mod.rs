@@ -342,6 +342,10 @@ mod tests {
             panic!("who knows")
         }
 
+        fn allows_nobody(&self) -> bool {
+            panic!("who knows")
+        }
+
         fn may_block(&self) -> bool {
             panic!("who knows")
         }
@@ -365,5 +369,6 @@ mod tests {
         ));
         assert_eq!(broken.revision(), None);
         assert!(broken.may_block() && broken.leaves_it_to_zap());
+        assert!(!broken.allows_nobody());
     }
 }

@@ -173,3 +173,53 @@ impl fmt::Debug for GuardedPlainAuthenticator {
         f.write_str("PlainAuthenticator")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Broken;
+
+    impl PlainAuthenticator for Broken {
+        fn authenticate(&self, _: &PlainClient<'_>) -> Decision {
+            panic!("no decision")
+        }
+
+        fn revision(&self) -> Option<u64> {
+            panic!("no revision")
+        }
+
+        fn leaves_it_to_zap(&self) -> bool {
+            panic!("who knows")
+        }
+
+        fn allows_nobody(&self) -> bool {
+            panic!("who knows")
+        }
+
+        fn may_block(&self) -> bool {
+            panic!("who knows")
+        }
+    }
+
+    #[test]
+    fn a_panic_is_a_temporary_refusal() {
+        let broken = GuardedPlainAuthenticator::new(Broken);
+        let credentials = PlainCredentials::new("user", "word");
+        let client = PlainClient {
+            credentials: &credentials,
+            address: &PeerAddress::Unknown,
+            process: None,
+        };
+        assert!(matches!(
+            broken.decide(&client),
+            Decision::Refuse {
+                status: Status::Temporary,
+                ..
+            }
+        ));
+        assert_eq!(broken.revision(), None);
+        assert!(broken.may_block() && broken.leaves_it_to_zap());
+        assert!(!broken.allows_nobody());
+    }
+}

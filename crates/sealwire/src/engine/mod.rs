@@ -19,6 +19,8 @@ mod datagrams;
 mod decisions;
 mod expiry;
 mod inbox;
+#[cfg(test)]
+mod inbox_tests;
 mod io_thread;
 mod listener;
 mod mailbox;

@@ -183,3 +183,31 @@ fn wakers_may_panic_and_call_back() {
     drop(first);
     assert_eq!(signal.waiters(), 0);
 }
+
+/// A waker that panics as it is dropped.
+struct Parting;
+
+impl Wake for Parting {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Parting {
+    fn drop(&mut self) {
+        panic!("an executor's task");
+    }
+}
+
+#[test]
+fn one_whose_waker_panics_as_it_is_dropped_gives_up_like_any_other() {
+    let signal = Signal::default();
+    let mut listening = Listening::to(&signal);
+    let waker = Waker::from(Arc::new(Parting));
+    assert!(
+        Pin::new(&mut listening)
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    drop(waker);
+    drop(listening);
+    assert_eq!(signal.waiters(), 0);
+}

@@ -101,3 +101,81 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use sealwire_zmtp::{KeyPair, SocketType};
+
+    use super::*;
+    use crate::auth::{Authenticator, Client, Decision};
+    use crate::{Generate as _, Security, Socket};
+
+    /// The thread that asks here.
+    const ASKING: &str = "asking";
+
+    /// Waits until the thread that asks it is the last one to have its socket, and panics as that goes.
+    #[derive(Default)]
+    struct Parting {
+        socket: Arc<Mutex<Weak<SocketCore>>>,
+        asked: Arc<AtomicBool>,
+    }
+
+    impl Authenticator for Parting {
+        fn authenticate(&self, _: &Client<'_>) -> Decision {
+            true.into()
+        }
+
+        fn revision(&self) -> Option<u64> {
+            let core = self.socket.lock().unwrap().clone();
+            if thread::current().name() == Some(ASKING) {
+                self.asked.store(true, Ordering::SeqCst);
+                while core.strong_count() > 1 {
+                    thread::yield_now();
+                }
+            }
+            Some(7)
+        }
+    }
+
+    impl Drop for Parting {
+        fn drop(&mut self) {
+            panic!("an authenticator's end");
+        }
+    }
+
+    #[test]
+    fn an_authenticator_that_panics_as_it_is_dropped_costs_no_thread() {
+        let parting = Parting::default();
+        let (socket, asked) = (parting.socket.clone(), parting.asked.clone());
+        let security = Security::blake3_server(KeyPair::generate(), parting);
+        let server = Socket::builder(SocketType::Pull)
+            .security(security)
+            .linger(Duration::ZERO);
+        let server = server.build().unwrap();
+        let core = server.core().unwrap().clone();
+        *socket.lock().unwrap() = Arc::downgrade(&core);
+        let inner = Inner::default();
+        {
+            let mut state = inner.lock();
+            state.waiting.push_back((core.id(), Arc::downgrade(&core)));
+            state.sockets.insert(core.id());
+            state.threads = 1;
+        }
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().name(ASKING.into());
+            let serve = || inner.serve(Duration::ZERO);
+            let thread = thread.spawn_scoped(scope, serve).unwrap();
+            while !asked.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            drop((server, core));
+            assert!(thread.join().is_ok());
+        });
+        let state = inner.lock();
+        assert!(state.sockets.is_empty());
+        assert_eq!(state.threads, 0);
+    }
+}

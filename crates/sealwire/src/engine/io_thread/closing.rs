@@ -91,16 +91,23 @@ impl IoThread {
         self.lingering.add(&core, until, &mut self.reactor.timers);
         // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();
+        release(core);
     }
 
     /// The linger time of a socket is over.
-    pub(super) fn abandon(&mut self, core: &Arc<SocketCore>) {
+    pub(super) fn abandon(&mut self, core: Arc<SocketCore>) {
         core.abandon_backlog();
-        self.reactor.inproc.abort(core);
-        for slot in self.sources.slots_of(core) {
+        self.reactor.inproc.abort(&core);
+        for slot in self.sources.slots_of(&core) {
             self.serve(slot, SourceEvent::LingerOver);
         }
+        release(core);
     }
+}
+
+/// Lets go of a socket. What the application gave it to call may end with this handle, and panic as it does.
+fn release(core: Arc<SocketCore>) {
+    guard::contain("dropping a socket", || drop(core));
 }
 
 /// What the socket of a listener is told that something has panicked in.

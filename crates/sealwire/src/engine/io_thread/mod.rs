@@ -369,7 +369,7 @@ impl IoThread {
             Timer::Task { number } => self.run_task(number),
             Timer::Linger { socket } => {
                 if let Some(core) = self.lingering.take(socket) {
-                    self.abandon(&core);
+                    self.abandon(core);
                 }
             }
             Timer::Revision => {
