@@ -11,6 +11,8 @@ trait BackEnd {
     fn absorb(self, core: &mut Core, blocks: &[Block]);
     /// Squeezes after permutations.
     fn squeeze(self, core: &mut Core, output: &mut [u8]);
+    /// Permutes, ends an empty block and squeezes after permutations.
+    fn squeeze_behind_empty(self, core: &mut Core, output: &mut [u8]);
     /// Encrypts after permutations. For a tag, ends the block and permutes.
     fn encrypt(self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>);
     /// Decrypts after permutations. For a tag, ends the block and permutes.
@@ -24,6 +26,10 @@ impl BackEnd for Portable {
 
     fn squeeze(self, core: &mut Core, output: &mut [u8]) {
         kernels::squeeze(self, core, output);
+    }
+
+    fn squeeze_behind_empty(self, core: &mut Core, output: &mut [u8]) {
+        kernels::squeeze_behind_empty(self, core, output);
     }
 
     fn encrypt(self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>) {
@@ -49,6 +55,9 @@ macro_rules! back_ends {
             sealwire_simd::compiled_for! { $isa;
                 fn absorb(self, core: &mut Core, blocks: &[Block]) = kernels::absorb;
                 fn squeeze(self, core: &mut Core, output: &mut [u8]) = kernels::squeeze;
+                fn squeeze_behind_empty(
+                    self, core: &mut Core, output: &mut [u8]
+                ) = kernels::squeeze_behind_empty;
                 fn encrypt(
                     self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>
                 ) = kernels::encrypt;
@@ -99,6 +108,8 @@ dispatched! {
     absorb(blocks: &[Block]);
     /// [`BackEnd::squeeze`].
     squeeze(output: &mut [u8]);
+    /// [`BackEnd::squeeze_behind_empty`].
+    squeeze_behind_empty(output: &mut [u8]);
     /// [`BackEnd::encrypt`].
     encrypt(text: &mut [u8], tag: Option<&mut Tag>);
     /// [`BackEnd::decrypt`].

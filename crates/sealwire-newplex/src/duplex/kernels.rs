@@ -15,6 +15,13 @@ const LAST_OF_PADDING: [u8; LANE] = {
     lane
 };
 
+/// The padding of a block that has nothing in it, as lane 0: a frame index of zero, then the first byte.
+const FIRST_OF_EMPTY: [u8; LANE] = {
+    let mut lane = [0; LANE];
+    lane[1] = 0x01;
+    lane
+};
+
 /// From byte `96 - n` on: `n` bytes of ones, then zeros.
 static MASKS: [u8; 192] = {
     let mut masks = [0; 192];
@@ -103,9 +110,29 @@ pub(super) fn absorb<P: Permutation<1>>(p: P, core: &mut Core, blocks: &[Block])
 
 #[inline(always)]
 pub(super) fn squeeze<P: Permutation<1>>(p: P, core: &mut Core, output: &mut [u8]) {
+    let lanes = begin(p, &mut [core]);
+    squeeze_from(p, lanes, core, output);
+}
+
+/// Permutes, ends a block that has nothing in it, and squeezes: what comes where a length fills its block.
+#[inline(always)]
+pub(super) fn squeeze_behind_empty<P: Permutation<1>>(p: P, core: &mut Core, output: &mut [u8]) {
+    let mut lanes = p.permute(begin(p, &mut [core]));
+    lanes[0] = p.xor(lanes[0], p.load(&[FIRST_OF_EMPTY], 0));
+    lanes[5] = p.xor(lanes[5], p.load(&[LAST_OF_PADDING], 0));
+    squeeze_from(p, lanes, core, output);
+}
+
+/// Squeezes after permutations, and puts the state back.
+#[inline(always)]
+fn squeeze_from<P: Permutation<1>>(
+    p: P,
+    mut lanes: [P::Lane; LANES],
+    core: &mut Core,
+    output: &mut [u8],
+) {
     let (blocks, tail) = output.as_chunks_mut();
     let masks = Masks::new(p, [true]);
-    let mut lanes = begin(p, &mut [core]);
     for block in blocks {
         lanes = blocks::squeeze(p, lanes, &masks, [block]);
     }

@@ -209,6 +209,24 @@ impl Duplex {
         self.frame(code | 0x80);
     }
 
+    /// Takes in the length of `output`, ends the block and gives bytes of the rate, which become zero in the
+    /// state.
+    #[inline(always)]
+    pub(crate) fn squeeze_with_length(&mut self, output: &mut [u8]) {
+        let length = output.len() as u64;
+        if self.room() == 1 && length < 0x80 {
+            // The length fills the block, and nothing is in the next one: both permutations in one kernel.
+            self.put(self.position(), length);
+            self.rate_index += 1;
+            self.pad();
+            self.core.squeeze_behind_empty(output);
+            self.rate_index = (output.len() % RATE) as u8;
+        } else {
+            self.absorb_leb128(length);
+            self.permute_and_squeeze(output);
+        }
+    }
+
     /// Ends the block and gives bytes of the rate, which become zero in the state.
     #[inline(always)]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::duplex::every_back_end::on_every_back_end;
 use crate::vectors::{VECTORS, bytes, hex, list, number, text};
+use std::format;
 use std::vec;
 use std::vec::Vec;
 
@@ -203,6 +204,28 @@ fn sealing_is_encryption_between_two_permutations_and_opening_undoes_it() {
                 opening.encode(),
                 "{back_end}, {length} bytes"
             );
+        }
+    });
+}
+
+/// Around the place where the length fills its block, which has a kernel of its own.
+#[test]
+fn a_length_is_taken_in_and_squeezed_the_same_everywhere() {
+    on_every_back_end(|back_end| {
+        for position in (2..6).chain(RATE - 4..RATE) {
+            for size in [0, 1, 16, 32, 93, 94, 95, 127, 128, 200] {
+                let mut fused = Duplex::new();
+                fused.frame(3);
+                fused.absorb(&noise(position - 2, position));
+                let mut stepwise = fused.clone();
+                let (mut output, mut expected) = (vec![0; size], vec![0; size]);
+                fused.squeeze_with_length(&mut output);
+                stepwise.absorb_leb128(size as u64);
+                stepwise.permute_and_squeeze(&mut expected);
+                let case = format!("{back_end}, {size} bytes from {position} on");
+                assert_eq!(output, expected, "{case}");
+                assert_eq!(fused.encode(), stepwise.encode(), "{case}");
+            }
         }
     });
 }

@@ -106,8 +106,7 @@ impl Protocol {
     #[inline(always)]
     pub fn derive(&mut self, label: impl AsRef<[u8]>, output: &mut [u8]) {
         self.duplex.absorb_header(code::DERIVE, label.as_ref());
-        self.duplex.absorb_leb128(output.len() as u64);
-        self.duplex.permute_and_squeeze(output);
+        self.duplex.squeeze_with_length(output);
     }
 
     /// [`derive`](Self::derive) of an array.
