@@ -57,8 +57,10 @@ def test_what_has_no_proxy(pair: Pairs) -> None:
 
 def test_ctrl_c_ends_it_and_leaves_the_sockets_open(run_python: Callable[..., Any]) -> None:
     ended = run_python("""
-import signal, threading
+import os, signal, threading
 import sealwire
+# Ignored where the tests run in the background of a shell.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 frontend, backend = sealwire.Socket(sealwire.PULL), sealwire.Socket(sealwire.PUSH)
 source, sink = sealwire.Socket(sealwire.PUSH), sealwire.Socket(sealwire.PULL, rcvtimeo=60_000)
 source.connect(frontend.bind("tcp://127.0.0.1:0"))
@@ -66,8 +68,7 @@ sink.connect(backend.bind("tcp://127.0.0.1:0"))
 def interrupt():
     source.send(b"through")
     assert sink.recv() == b"through"
-    # To the thread that waits: one for the process may be handled by this thread, while the other holds signals back.
-    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
 try:
     sealwire.proxy(frontend, backend)
