@@ -1388,6 +1388,17 @@ typedef struct {
 #define SEALWIRE_ERROR_ENGINE_FAILED 7
 
 /**
+ * The socket was drained (`sealwire_socket_drain`): all that its peers sent has been received.
+ */
+#define SEALWIRE_ERROR_DRAINED 8
+
+/**
+ * The socket was drained, and connections were cut off: their end did not come within the time limit, or came in
+ * the middle of a message. Messages on their way over them are lost. The text says how many connections.
+ */
+#define SEALWIRE_ERROR_CUT_OFF 9
+
+/**
  * The operation would have to wait, and was told not to.
  */
 #define SEALWIRE_ERROR_WOULD_BLOCK 10
@@ -3653,6 +3664,18 @@ sealwire_status sealwire_socket_unbind(const sealwire_socket *socket, const char
  * Errors: as `sealwire_socket_unbind`.
  */
 sealwire_status sealwire_socket_disconnect(const sealwire_socket *socket, const char *endpoint);
+
+/**
+ * Begins to leave in good order: the socket takes no new peers and endpoints, and goes on receiving what its
+ * peers have sent. When all has been received, receiving gives `SEALWIRE_ERROR_DRAINED`, or
+ * `SEALWIRE_ERROR_CUT_OFF` where connections did not end in good order within `limit_ms` milliseconds. Returns at
+ * once. For PULL, GATHER, SUB and DISH.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_drain(const sealwire_socket *socket,
+                                      int64_t limit_ms);
 
 /**
  * How many peers have completed their handshake; 0 for NULL.

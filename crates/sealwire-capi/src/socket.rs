@@ -17,7 +17,7 @@ use crate::panics::{free, guard};
 use crate::pointers::{bytes, give, items_mut, output, required, text};
 use crate::security::sealwire_security;
 use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_NULL, sealwire_status};
-use crate::time::Wait;
+use crate::time::{Wait, duration_ms};
 
 /// A timeout: as long as the options of the socket say, which is for ever unless set.
 pub const SEALWIRE_WAIT: i64 = -1;
@@ -200,6 +200,24 @@ pub extern "C" fn sealwire_socket_disconnect(
     guard(|| {
         let socket = required(socket, "socket")?;
         Ok(socket.socket.disconnect(text(endpoint, "endpoint")?)?)
+    })
+}
+
+/// Begins to leave in good order: the socket takes no new peers and endpoints, and goes on receiving what its
+/// peers have sent. When all has been received, receiving gives `SEALWIRE_ERROR_DRAINED`, or
+/// `SEALWIRE_ERROR_CUT_OFF` where connections did not end in good order within `limit_ms` milliseconds. Returns at
+/// once. For PULL, GATHER, SUB and DISH.
+///
+/// Errors: `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_socket_drain(
+    socket: Option<&sealwire_socket>,
+    limit_ms: i64,
+) -> sealwire_status {
+    guard(|| {
+        let socket = required(socket, "socket")?;
+        Ok(socket.socket.drain(duration_ms(limit_ms, "limit_ms")?)?)
     })
 }
 

@@ -31,6 +31,11 @@ pub const SEALWIRE_ERROR_FORKED: sealwire_status = 6;
 /// The thread of the context has ended by a fault: the system refused to poll, or this library failed.
 /// Sockets of other contexts go on.
 pub const SEALWIRE_ERROR_ENGINE_FAILED: sealwire_status = 7;
+/// The socket was drained (`sealwire_socket_drain`): all that its peers sent has been received.
+pub const SEALWIRE_ERROR_DRAINED: sealwire_status = 8;
+/// The socket was drained, and connections were cut off: their end did not come within the time limit, or came in
+/// the middle of a message. Messages on their way over them are lost. The text says how many connections.
+pub const SEALWIRE_ERROR_CUT_OFF: sealwire_status = 9;
 /// The operation would have to wait, and was told not to.
 pub const SEALWIRE_ERROR_WOULD_BLOCK: sealwire_status = 10;
 /// It was not done in time. The text ends with why the last connection failed, if one did. Where its
@@ -188,6 +193,8 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_SYSTEM => c"the operating system refused",
         SEALWIRE_ERROR_FORKED => c"made before the process forked",
         SEALWIRE_ERROR_ENGINE_FAILED => c"the thread of the context has ended by a fault",
+        SEALWIRE_ERROR_DRAINED => c"the socket was drained: all that its peers sent has been received",
+        SEALWIRE_ERROR_CUT_OFF => c"the socket was drained, and connections were cut off",
         SEALWIRE_ERROR_WOULD_BLOCK => c"nothing can be sent or received now: try again later, or use a call that waits",
         SEALWIRE_ERROR_TIMED_OUT => c"the time limit ran out",
         SEALWIRE_ERROR_CLOSED => c"the socket is closed",
@@ -254,6 +261,8 @@ impl Failure {
             Error::TimedOut { .. } => SEALWIRE_ERROR_TIMED_OUT,
             Error::Interrupted => SEALWIRE_ERROR_INTERRUPTED,
             Error::Closed => SEALWIRE_ERROR_CLOSED,
+            Error::Drained { cut_off: 0 } => SEALWIRE_ERROR_DRAINED,
+            Error::Drained { .. } => SEALWIRE_ERROR_CUT_OFF,
             Error::Forked => SEALWIRE_ERROR_FORKED,
             Error::EngineFailed => SEALWIRE_ERROR_ENGINE_FAILED,
             Error::Unsupported(_) => SEALWIRE_ERROR_UNSUPPORTED,

@@ -345,6 +345,41 @@ static void proxies(mechanism *with) {
     sealwire_security_free(none);
 }
 
+static void draining(void) {
+    sealwire_security *none = no_security();
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, none);
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, none);
+    char *endpoint = NULL;
+    OK(sealwire_socket_bind(push, "tcp://127.0.0.1:*", &endpoint));
+    OK(sealwire_socket_connect(pull, endpoint));
+    for (int i = 0; i < 500; i++) {
+        send_text(push, "work");
+    }
+    receive_text(pull, "work");
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_socket_drain(pull, -1));
+    RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_socket_drain(push, 1000));
+    OK(sealwire_socket_drain(pull, 60000));
+    int received = 1;
+    sealwire_message *message = NULL;
+    sealwire_status status;
+    while ((status = sealwire_socket_recv(pull, SEALWIRE_WAIT, &message)) == SEALWIRE_OK) {
+        sealwire_message_free(message);
+        received++;
+    }
+    CHECK(status == SEALWIRE_ERROR_DRAINED);
+    /* What had not left waits for the next worker. */
+    sealwire_socket *next = make_socket(SEALWIRE_PULL, none);
+    OK(sealwire_socket_connect(next, endpoint));
+    for (; received < 500; received++) {
+        receive_text(next, "work");
+    }
+    sealwire_socket_free(next);
+    sealwire_socket_free(pull);
+    sealwire_socket_free(push);
+    sealwire_string_free(endpoint);
+    sealwire_security_free(none);
+}
+
 static void closing(void) {
     sealwire_security *none = no_security();
     sealwire_options *options = NULL;
@@ -385,6 +420,7 @@ int main(void) {
         proxies(&with);
         free_mechanism(&with);
     }
+    draining();
     closing();
     return 0;
 }

@@ -17,6 +17,7 @@ use crate::transport::MAX_DATAGRAM;
 /// | to blame | variants |
 /// |---|---|
 /// | nobody: try again, or wait | [`WouldBlock`](Error::WouldBlock), [`TimedOut`](Error::TimedOut), [`Interrupted`](Error::Interrupted) |
+/// | nobody: the work is done | [`Drained`](Error::Drained) |
 /// | the caller | [`Closed`](Error::Closed), [`Forked`](Error::Forked), [`Unsupported`](Error::Unsupported), [`State`](Error::State), [`Message`](Error::Message), [`Limit`](Error::Limit) |
 /// | what the caller set up | [`Endpoint`](Error::Endpoint), [`UnusableEndpoint`](Error::UnusableEndpoint), [`UnknownEndpoint`](Error::UnknownEndpoint), [`Options`](Error::Options) |
 /// | a peer, or the way to it | [`Unroutable`](Error::Unroutable), [`RequestLost`](Error::RequestLost), [`GaveUp`](Error::GaveUp), [`Unsent`](Error::Unsent) |
@@ -48,6 +49,14 @@ pub enum Error {
     /// The socket was closed, here or through another handle.
     #[error("the socket is closed")]
     Closed,
+    /// The socket was [drained](crate::Socket::drain): everything that came from its peers has been received,
+    /// and it takes no new ones.
+    #[error("the socket was drained: all that its peers sent has been received{}", CutOff(*.cut_off))]
+    Drained {
+        /// Connections whose end did not come within the time limit, or came in the middle of a message: what was on
+        /// its way over them is lost.
+        cut_off: usize,
+    },
     /// The socket or context was made before a fork, and this is the child. Make new ones there:
     /// the parent goes on with its own.
     #[error("this was made before the process forked; make new contexts and sockets in the child")]
@@ -156,6 +165,8 @@ pub enum Operation {
     Connect,
     /// Wait for peers that ask for a topic or group.
     AwaitSubscribers,
+    /// Take what peers have sent before the socket leaves.
+    Drain,
 }
 
 impl fmt::Display for Operation {
@@ -170,6 +181,7 @@ impl fmt::Display for Operation {
             Operation::Connect => "this socket type cannot connect",
             Operation::Join => "only DISH sockets join and leave groups",
             Operation::AwaitSubscribers => "only PUB, XPUB and RADIO sockets have subscribers",
+            Operation::Drain => "only PULL, GATHER, SUB and DISH sockets can be drained",
         })
     }
 }
@@ -328,6 +340,21 @@ impl std::error::Error for SendError {
 impl From<SendError> for Error {
     fn from(error: SendError) -> Self {
         error.0.0
+    }
+}
+
+struct CutOff(usize);
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            connections => write!(
+                f,
+                ", but for what was on its way over {connections} connections that were cut off: their \
+                 senders count it as unconfirmed"
+            ),
+        }
     }
 }
 

@@ -20,7 +20,7 @@
 //!
 //! Left out: mechanisms (a handshake is one command each way), a transport that is full, several peers,
 //! queues and their limits (the model `pipe`), threads that read directly (`lease`) but for the end that
-//! one finds. The fields of [`SessionModel`] are the bounds.
+//! one finds, a receiver that is drained but for what its sender does then. The fields of [`SessionModel`] are the bounds.
 
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ mod ledger;
 #[allow(dead_code, reason = "heartbeats of a transport are not in the model")]
 #[path = "../../../crates/sealwire-zmtp/src/connection/liveness.rs"]
 mod liveness;
+#[allow(dead_code, reason = "no socket of the model is drained")]
 #[path = "../../../crates/sealwire/src/engine/session/phase.rs"]
 mod phase;
 

@@ -1,5 +1,7 @@
 //! The endpoints of a socket, and the number of parts of the engine that work for it.
 
+use std::mem;
+
 use crate::endpoint::Endpoint;
 
 /// An endpoint that the socket is bound or connected to.
@@ -40,6 +42,11 @@ impl Endpoints {
         let position =
             entries.position(|entry| entry.kind == kind && entry.endpoint == *endpoint)?;
         Some(self.entries.remove(position))
+    }
+
+    /// Takes all endpoints out. What works for them goes on until it is released.
+    pub(super) fn withdraw_all(&mut self) -> Vec<Registration> {
+        mem::take(&mut self.entries)
     }
 
     /// Forgets an endpoint that is given up.

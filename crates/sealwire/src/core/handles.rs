@@ -53,6 +53,9 @@ impl SocketCore {
         let (received, left) = self.with(|state| {
             state.life.open()?;
             let received = state.queues.receive()?;
+            if received.is_none() {
+                state.fail_once_drained()?;
+            }
             Ok::<_, Error>((received, state.queues.readable()))
         })?;
         if received.is_some() && left {
@@ -71,6 +74,9 @@ impl SocketCore {
         let (taken, left) = self.with(|state| {
             state.life.open()?;
             let taken = state.queues.receive_many(into, limit)?;
+            if taken == 0 && limit > 0 {
+                state.fail_once_drained()?;
+            }
             Ok::<_, Error>((taken, state.queues.readable()))
         })?;
         if left {
@@ -247,7 +253,11 @@ impl SocketCore {
         state.life.open()?;
         let pipes = &state.queues.pipes;
         let live = pipes.live().filter_map(|id| pipes.peer(id));
-        Ok((live.filter(is_connected).count() >= peers).then_some(()))
+        if live.filter(is_connected).count() >= peers {
+            return Ok(Some(()));
+        }
+        // No more will come.
+        state.life.takes_endpoints().map(|()| None)
     }
 
     /// Whether a message that begins with this topic, or to this group, would go to at least
@@ -303,6 +313,7 @@ impl SocketCore {
     pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
         self.with(|state| {
             state.life.open()?;
+            state.life.takes_endpoints()?;
             state.endpoints.register(registration);
             state.endpoints_changed(&self.options);
             Ok::<_, Error>(())
@@ -310,6 +321,34 @@ impl SocketCore {
         // Messages may wait for a peer from now on.
         self.notify_writable();
         Ok(())
+    }
+
+    /// Begins to drain the socket, and gives the endpoints that it had; `None` where that was begun before.
+    pub(crate) fn begin_drain(&self) -> Result<Option<Vec<Registration>>, Error> {
+        let socket_type = self.options.socket_type;
+        if !matches!(
+            socket_type,
+            SocketType::Pull | SocketType::Gather | SocketType::Sub | SocketType::Dish
+        ) {
+            return Err(Error::Unsupported(Operation::Drain));
+        }
+        let withdrawn = self.with(|state| {
+            let begins = state.life.drain()?;
+            Ok::<_, Error>(begins.then(|| state.endpoints.withdraw_all()))
+        })?;
+        // Those who wait for peers wait in vain.
+        self.notify_writable();
+        Ok(withdrawn)
+    }
+
+    /// Whether the socket takes no more endpoints.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.lock().life.is_draining()
+    }
+
+    /// A connection of a socket that is being drained went without its peer's end.
+    pub(crate) fn note_cut_off(&self) {
+        self.lock().life.note_cut_off();
     }
 
     /// Takes the note back.

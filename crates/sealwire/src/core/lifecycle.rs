@@ -28,6 +28,8 @@ pub(super) struct Lifecycle {
     unsent: usize,
     /// Messages that nobody had read when the socket ended.
     unread: usize,
+    /// Where the socket is being drained, or was: connections that went without their peer's end.
+    cut_off: Option<usize>,
 }
 
 impl Lifecycle {
@@ -36,6 +38,7 @@ impl Lifecycle {
             phase: Phase::Open,
             unsent: 0,
             unread: 0,
+            cut_off: None,
         }
     }
 
@@ -79,6 +82,33 @@ impl Lifecycle {
             self.phase = Phase::Closing;
         }
         open
+    }
+
+    /// Takes no more endpoints. `false` where that was so before.
+    pub(super) fn drain(&mut self) -> Result<bool, Error> {
+        self.open()?;
+        let begins = !self.is_draining();
+        self.cut_off.get_or_insert(0);
+        Ok(begins)
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.cut_off.is_some()
+    }
+
+    /// A connection that was drained went without its peer's end.
+    pub(super) fn note_cut_off(&mut self) {
+        if let Some(cut_off) = &mut self.cut_off {
+            *cut_off += 1;
+        }
+    }
+
+    /// Fails where the socket is being drained.
+    pub(super) fn takes_endpoints(&self) -> Result<(), Error> {
+        match self.cut_off {
+            Some(cut_off) => Err(Error::Drained { cut_off }),
+            None => Ok(()),
+        }
     }
 
     /// Whatever ends from now on ends for that.
@@ -148,6 +178,20 @@ mod tests {
         assert!(life.welcomes_peers(true) && !life.welcomes_peers(false));
         life.end();
         assert!(!life.welcomes_peers(true));
+    }
+
+    #[test]
+    fn a_socket_is_drained_once_and_takes_no_more_endpoints_then() {
+        let mut life = Lifecycle::new();
+        assert!(life.takes_endpoints().is_ok() && !life.is_draining());
+        assert!(life.drain().unwrap());
+        life.note_cut_off();
+        assert!(!life.drain().unwrap());
+        // Those whose handshake is under way.
+        assert!(life.is_open() && life.welcomes_peers(false));
+        let drained = life.takes_endpoints();
+        assert!(matches!(drained, Err(Error::Drained { cut_off: 1 })));
+        assert!(life.close() && matches!(life.drain(), Err(Error::Closed)));
     }
 
     /// From each phase before: a fault is the reason for all that follows.

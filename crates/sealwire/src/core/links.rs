@@ -22,7 +22,8 @@ impl SocketCore {
         link: Arc<dyn Link>,
         connector: Option<u64>,
     ) -> Result<PipeId, Dismissal> {
-        if link.keeps_output_back() {
+        let in_process = link.keeps_output_back();
+        if in_process {
             self.in_process.note_peer();
         }
         peer.account().belongs_to(&self.counters.excesses);
@@ -30,6 +31,10 @@ impl SocketCore {
             let State { queues, life, .. } = state;
             if !life.welcomes_peers(queues.backlog() > 0) {
                 return Err(Dismissal::Because("the socket is closing"));
+            }
+            // Others were on their way before.
+            if in_process && life.is_draining() {
+                return Err(Dismissal::Because("the socket is leaving"));
             }
             self.admits_beside_what_is_left(queues, &peer)?;
             let attached = queues.attach(peer, link, connector, &self.options);
@@ -64,10 +69,7 @@ impl SocketCore {
     pub(crate) fn detach(&self, id: PipeId) {
         let (dropped, readable) = self.with(|state| {
             let farewell = state.farewell(id, &self.options);
-            let mut dropped = state.queues.detach(id, farewell);
-            if !state.life.is_open() && state.endpoints.is_last() {
-                dropped += state.queues.drop_backlog();
-            }
+            let dropped = state.queues.detach(id, farewell);
             state.life.count_unsent(dropped);
             (dropped, state.queues.pattern.readable())
         });
@@ -192,12 +194,17 @@ impl SocketCore {
 
     /// The counterpart of [`SocketCore::register`] and [`SocketCore::add_attachment`].
     pub(crate) fn remove_attachment(&self) {
-        let ended = self.with(|state| {
+        let (dropped, ended, drained) = self.with(|state| {
+            let dropped = state.drop_backlog_if_last();
             state.endpoints.release();
-            state.end_if_done()
+            (dropped, state.end_if_done(), state.is_drained())
         });
+        add(&self.counters.dropped_unsent, dropped);
         if ended {
             self.announce_end();
+        }
+        if drained {
+            self.notify_readable(usize::MAX);
         }
     }
 

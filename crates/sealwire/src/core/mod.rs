@@ -44,6 +44,7 @@ use self::lifecycle::Lifecycle;
 use self::protocol::protocol_config;
 use self::queues::Queues;
 use self::readable::Readable;
+use crate::error::Error;
 use crate::monitor::{Hub, LiveCounters};
 use crate::options::{OptionsError, SocketOptions};
 use crate::pattern::Signals;
@@ -209,10 +210,11 @@ impl SocketCore {
 #[cfg(unix)]
 impl Pollable for SocketCore {
     fn ready(&self) -> Ready {
-        let State { queues, life, .. } = &*self.lock();
+        let state = self.lock();
+        let State { queues, life, .. } = &*state;
         let open = life.is_open();
         Ready {
-            receive: open && queues.readable(),
+            receive: open && (queues.readable() || state.is_drained()),
             send: open && queues.writable(),
             closed: !open,
         }
@@ -229,6 +231,30 @@ impl State {
             self.life.count_unread(self.queues.discard_unread());
         }
         ended
+    }
+
+    /// Gives up on the backlog of a socket that is closing, where no peer can take it any more once the one that asks
+    /// is released. Returns how many messages that were.
+    fn drop_backlog_if_last(&mut self) -> usize {
+        if self.life.is_open() || !self.endpoints.is_last() {
+            return 0;
+        }
+        let dropped = self.queues.drop_backlog();
+        self.life.count_unsent(dropped);
+        dropped
+    }
+
+    /// Whether the socket was drained, and nothing more can come.
+    fn is_drained(&self) -> bool {
+        self.life.is_draining() && self.endpoints.is_idle()
+    }
+
+    /// Fails once the socket was drained. Asked when there is nothing to receive.
+    fn fail_once_drained(&self) -> Result<(), Error> {
+        match self.is_drained() {
+            true => self.life.takes_endpoints(),
+            false => Ok(()),
+        }
     }
 
     fn endpoints_changed(&mut self, options: &SocketOptions) {

@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Decided(SessionKey, Verdict),
     /// The socket is closing: send what is queued, for its linger time.
     CloseSocket(Arc<SocketCore>),
+    /// The socket is being drained: take what its peers have sent, for up to this time.
+    DrainSocket(Arc<SocketCore>, Duration),
     /// Replace these cookie keys by the clock, for as long as their socket lives.
     RotateCookies(Weak<ServerCookies>),
     /// Ask this socket's authenticator now and then whether it still allows the clients.

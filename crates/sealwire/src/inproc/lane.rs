@@ -19,6 +19,8 @@ pub(super) trait Ends<T> {
     /// Whether the rest may stay with the sender while the receiver has something to read: it asks the
     /// lane to move on once it has read that.
     fn may_wait(&self) -> bool;
+    /// Whether both ends can be reached.
+    fn are_joined(&self) -> bool;
     /// Whether the connection has ended.
     fn are_parted(&self) -> bool;
     /// Ends the connection.
@@ -39,6 +41,8 @@ pub(super) struct Lane<T> {
     asked: AtomicUsize,
     /// The connection ends once the lane is empty.
     finishing: AtomicBool,
+    /// The receiver wants no more than what has left the sender: then the connection ends.
+    stopping: AtomicBool,
 }
 
 impl<T> Default for Lane<T> {
@@ -47,6 +51,7 @@ impl<T> Default for Lane<T> {
             moving: Mutex::new(VecDeque::new()),
             asked: AtomicUsize::new(0),
             finishing: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
         }
     }
 }
@@ -72,7 +77,7 @@ impl<T> Lane<T> {
         let mut answered = 1;
         while answered > 0 {
             // Asked before: what finds the lane empty must not miss what was sent until it was to finish.
-            let finishing = self.finishing.load(Ordering::Relaxed);
+            let finishing = self.is_ending();
             let mut moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
             let emptied = self.advance(&mut moving, ends);
             drop(moving);
@@ -84,16 +89,24 @@ impl<T> Lane<T> {
         mem::forget(still_moving);
     }
 
+    /// Whether the connection ends once nothing is left to move.
+    fn is_ending(&self) -> bool {
+        self.finishing.load(Ordering::Relaxed) || self.stopping.load(Ordering::Relaxed)
+    }
+
     /// `true` when nothing is left to move. Something may be left although there is room: a
     /// receiver that has something to read asks for more once it has read it.
     fn advance(&self, moving: &mut VecDeque<T>, ends: &impl Ends<T>) -> bool {
         while !ends.are_parted() {
             if !moving.is_empty() {
                 let delivered = ends.deliver(moving);
-                let waits = !self.finishing.load(Ordering::Relaxed) && ends.may_wait();
+                let waits = !self.is_ending() && ends.may_wait();
                 if delivered.full || (delivered.some && waits) {
                     return false;
                 }
+            }
+            if self.stopping.load(Ordering::Relaxed) {
+                return moving.is_empty() && ends.are_joined();
             }
             if !ends.fetch(moving) {
                 return false;
@@ -109,6 +122,13 @@ impl<T> Lane<T> {
     pub(super) fn finish(&self, ends: &impl Ends<T>) {
         // Seen by the thread that this asks to move on.
         self.finishing.store(true, Ordering::Relaxed);
+        self.pump(ends);
+    }
+
+    /// Parts the ends once all that has left the sender is with the receiver.
+    pub(super) fn stop(&self, ends: &impl Ends<T>) {
+        // Seen by the thread that this asks to move on.
+        self.stopping.store(true, Ordering::Relaxed);
         self.pump(ends);
     }
 }

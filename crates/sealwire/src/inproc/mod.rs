@@ -111,13 +111,14 @@ impl Registry {
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
-        core.register(Registration {
-            endpoint,
-            id,
-            kind: RegistrationKind::Connected,
-        })?;
         let bound = {
             let mut names = lock(&self.names);
+            // Under the lock: a socket that leaves withdraws what it has registered.
+            core.register(Registration {
+                endpoint,
+                id,
+                kind: RegistrationKind::Connected,
+            })?;
             let entry = names.entry(name.into()).or_default();
             let joined = entry.bound.is_some();
             entry.clients.push(Client {
@@ -161,6 +162,29 @@ impl Registry {
 
     /// Withdraws a closing socket from all names and lets its connections send what is queued.
     pub(crate) fn close(&self, core: &Arc<SocketCore>) {
+        let withdrawn = self.withdraw(core);
+        for (connection, side) in self.ends_of(core) {
+            connection.finish(side);
+        }
+        for _ in 0..withdrawn {
+            core.remove_attachment();
+        }
+    }
+
+    /// Withdraws a socket that is drained from all names, and ends its connections once what has left their
+    /// senders is here.
+    pub(crate) fn drain(&self, core: &Arc<SocketCore>) {
+        let withdrawn = self.withdraw(core);
+        for (connection, side) in self.ends_of(core) {
+            connection.stop(1 - side);
+        }
+        for _ in 0..withdrawn {
+            core.remove_attachment();
+        }
+    }
+
+    /// Takes a socket out of all names, and says how many those are.
+    fn withdraw(&self, core: &Arc<SocketCore>) -> usize {
         let mut withdrawn = 0;
         lock(&self.names).retain(|_, entry| {
             if entry
@@ -178,16 +202,19 @@ impl Registry {
             withdrawn += before - entry.clients.len();
             !entry.is_unused()
         });
-        for connection in self.connections(core) {
-            for side in [CLIENT, SERVER] {
-                if connection.ends[side].is(core) {
-                    connection.finish(side);
-                }
-            }
-        }
-        for _ in 0..withdrawn {
-            core.remove_attachment();
-        }
+        withdrawn
+    }
+
+    /// The connections of a socket, with its side of each.
+    fn ends_of(&self, core: &Arc<SocketCore>) -> Vec<(Arc<InprocConnection>, usize)> {
+        let connections = self.connections(core).into_iter();
+        let ends = connections.flat_map(|connection| {
+            let sides = [CLIENT, SERVER].into_iter();
+            let ours = sides.filter(|&side| connection.ends[side].is(core));
+            let ours: Vec<_> = ours.map(|side| (connection.clone(), side)).collect();
+            ours
+        });
+        ends.collect()
     }
 
     /// Ends what is left of a closing socket's connections: its linger time is over.
@@ -342,6 +369,11 @@ impl InprocConnection {
         self.lanes[side].finish(&Direction::from(self, side));
     }
 
+    /// Ends the connection once what its end on this side has given away is at the other.
+    fn stop(&self, side: usize) {
+        self.lanes[side].stop(&Direction::from(self, side));
+    }
+
     fn end(&self) {
         if self.ended.swap(true, Ordering::SeqCst) {
             return;
@@ -419,6 +451,10 @@ impl Ends<Item> for Direction<'_> {
 
     fn may_wait(&self) -> bool {
         !self.from.core.options().behaviour.conflate && !self.to.core.takes_at_once()
+    }
+
+    fn are_joined(&self) -> bool {
+        self.pipes().is_some()
     }
 
     fn are_parted(&self) -> bool {

@@ -26,6 +26,8 @@ const ONE_WAY: [(SocketType, SocketType, bool); 8] = [
 pub(super) const QUIET: Duration = Duration::from_secs(300);
 /// Nothing that can be delivered takes longer.
 pub(super) const DELIVERY: Duration = Duration::from_secs(5);
+/// How long a socket that leaves waits for what is on its way.
+const LEAVING: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Longer than all partitions that follow each other at once.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -57,6 +59,8 @@ struct Server<'a> {
     exchanges: Exchanges,
     endpoint: Endpoint,
     socket: Ending,
+    /// The socket is being drained, and closes once it is.
+    is_leaving: bool,
     /// Before, it does not try to bind again.
     binds_from: Duration,
     /// All sockets it has had, also the present one.
@@ -79,14 +83,24 @@ impl<'a> Server<'a> {
             endpoint,
             cores: vec![core_of(&socket)],
             socket,
+            is_leaving: false,
             binds_from: Duration::ZERO,
         }
     }
 
-    /// The socket, unless it is being exchanged. Begins that now and then.
+    /// The socket, unless it is being exchanged. Begins that now and then. One that only receives may leave in good
+    /// order first, which takes as long as it has something to receive.
     fn open(&mut self, scene: &mut Scene) -> Option<&Socket> {
-        if self.socket.open().is_some() && self.exchanges.begins(scene) {
-            self.socket.close();
+        if !self.is_leaving
+            && let Some(socket) = self.socket.open()
+            && self.exchanges.begins(scene)
+        {
+            let can_leave = matches!(self.socket_type, SocketType::Pull | SocketType::Gather);
+            self.is_leaving = can_leave && scene.below(2) == 0;
+            match self.is_leaving {
+                true => socket.drain(LEAVING).unwrap(),
+                false => self.socket.close(),
+            }
         }
         if self.socket.open().is_none() {
             if self.socket.unsent().is_none() {
@@ -96,6 +110,18 @@ impl<'a> Server<'a> {
             self.bind(scene)?;
         }
         self.socket.open()
+    }
+
+    /// A message, if one is here and the application takes any.
+    fn receive(&mut self, scene: &mut Scene, is_stalled: bool) -> Option<Message> {
+        let socket = self.open(scene).filter(|_| !is_stalled)?;
+        let received = socket.try_recv();
+        if let Err(Error::Drained { .. }) = received {
+            self.is_leaving = false;
+            self.socket.close();
+            return None;
+        }
+        at_once(received)
     }
 
     /// Binds another socket. `None` where no descriptor is left: then it tries again later.
@@ -220,11 +246,7 @@ fn work(plan: Plan) {
     let mut received = vec![Received::default(); clients.len()];
     let receive = |server: &mut Server, scene: &mut Scene, received: &mut [Received]| {
         let is_stalled = scene.is_stalled();
-        while let Some(message) = server
-            .open(scene)
-            .filter(|_| !is_stalled)
-            .and_then(try_recv)
-        {
+        while let Some(message) = server.receive(scene, is_stalled) {
             let [number, client] = numbers(message.frames().last().unwrap());
             received[client as usize].add(&message, number);
         }

@@ -4,6 +4,7 @@
 mod account;
 mod blocking_work;
 mod datagrams;
+mod draining;
 mod ending;
 mod everything;
 mod inproc;

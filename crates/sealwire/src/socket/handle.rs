@@ -2,6 +2,7 @@
 //! close it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sealwire_zmtp::SocketType;
 
@@ -11,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::engine::{self, Command};
 use crate::error::{Error, Unusable};
 use crate::monitor::Event;
-use crate::options::SocketOptions;
+use crate::options::{SocketOptions, bounded};
 use crate::zap;
 
 /// Closes the socket when the last of its handles is gone.
@@ -150,6 +151,30 @@ impl Handle {
                 id: registration.id,
             }),
         }
+        Ok(())
+    }
+
+    /// Begins to drain the socket; does nothing when that has been done.
+    pub(super) fn drain(&self, limit: Duration) -> Result<(), Error> {
+        let (core, context) = (&self.core, &self.context);
+        // The attachment keeps the socket from being drained before the I/O thread has seen the command.
+        core.add_attachment();
+        let withdrawn = match core.begin_drain() {
+            Ok(Some(withdrawn)) => withdrawn,
+            done => {
+                core.remove_attachment();
+                return done.map(drop);
+            }
+        };
+        core.end_direct_reading();
+        for Registration { endpoint, kind, .. } in withdrawn {
+            if kind == RegistrationKind::Bound {
+                core.hub.emit(Event::Unbound { endpoint });
+            }
+        }
+        context.inproc().drain(core);
+        let command = Command::DrainSocket(core.clone(), bounded(limit));
+        context.mailbox().post(command);
         Ok(())
     }
 

@@ -57,9 +57,14 @@ impl<'a> Batch<'a> {
         let mut messages = Vec::from(mem::take(&mut self.messages));
         let failed = self.core.try_receive_many(&mut messages, BATCH).err();
         // The end is for the next call to find.
-        self.failed = failed.filter(|error| !matches!(error, Error::Closed));
+        self.failed = failed.filter(|error| !is_end(error));
         self.messages = messages.into();
     }
+}
+
+/// Whether nothing more will come.
+pub(super) fn is_end(error: &Error) -> bool {
+    matches!(error, Error::Closed | Error::Drained { .. })
 }
 
 impl Drop for Batch<'_> {
@@ -73,7 +78,7 @@ impl Drop for Batch<'_> {
 /// The messages of a socket, one after the other, without end; made by [`Socket::incoming`].
 ///
 /// A [`Stream`], with a [`next`](Incoming::next) of its own for those who need no more. It ends when the socket
-/// closes.
+/// closes, or was [drained](Socket::drain).
 pub struct Incoming<'a> {
     socket: &'a Socket,
     batch: Batch<'a>,
@@ -89,13 +94,13 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// The next message; `None` once the socket is closed.
+    /// The next message; `None` once the socket is closed or drained.
     ///
     /// **Cancel-safe** like [`Socket::recv`].
     ///
     /// # Errors
     ///
-    /// Those of [`Socket::recv`] but [`Error::Closed`], which ends the stream. After an error the next
+    /// Those of [`Socket::recv`] but [`Error::Closed`] and [`Error::Drained`], which end the stream. After an error the next
     /// message may follow.
     pub async fn next(&mut self) -> Option<Result<Message, Error>> {
         std::future::poll_fn(|context| self.poll(context)).await
@@ -120,7 +125,7 @@ impl<'a> Incoming<'a> {
                     self.batch.fill();
                     return Poll::Ready(Some(Ok(message)));
                 }
-                Err(Error::Closed) => return Poll::Ready(None),
+                Err(error) if is_end(&error) => return Poll::Ready(None),
                 Err(error) => return Poll::Ready(Some(Err(error))),
                 Ok(None) => {}
             }

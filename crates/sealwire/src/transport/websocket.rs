@@ -201,7 +201,7 @@ impl WebSocket {
         if self.input.is_empty() && self.input.capacity() > MAX_KEPT {
             self.input = BytesMut::new();
         }
-        // Answers to what came: an upgrade, a PONG, a CLOSE.
+        // Answers to what came: an upgrade, a PONG.
         match self.flush() {
             Err(error) if error.kind() != io::ErrorKind::WouldBlock && received.is_ok() => {
                 return Err(error);

@@ -14,6 +14,7 @@ mod async_limits;
 mod authentication;
 mod direct_reading;
 mod draft_types;
+mod draining;
 mod fan_out;
 mod flow_control;
 mod foreign_code;

@@ -81,6 +81,11 @@ impl Side {
         self.stage == Stage::Ready
     }
 
+    /// Whether the socket has the peer.
+    pub(super) fn is_attached(&self) -> bool {
+        self.is_ready() && !self.phase.is_flushing()
+    }
+
     /// Moves a message from the pipe to the protocol.
     pub(super) fn stage_message(&mut self) {
         let begin = self.progress().staged;
@@ -92,7 +97,7 @@ impl Side {
 
     /// The next deadline.
     pub(super) fn due(&self) -> Option<Duration> {
-        let next = match self.phase.is_finished() {
+        let next = match self.phase.is_finished() || self.phase.is_flushing() {
             true => None,
             false => self.liveness.next_timeout(),
         };
@@ -109,7 +114,11 @@ impl Phase {
             Phase::Finishing(until) => (1, Some(until), None, None),
             Phase::Finished { until, heard_until } => (2, Some(until), heard_until, None),
             Phase::Ended(end) => (3, None, None, Some(end)),
-            Phase::Over => (4, None, None, None),
+            Phase::Over { .. } => (4, None, None, None),
+            Phase::Draining { until, was_told } => {
+                (5 + u8::from(was_told), Some(until), None, None)
+            }
+            Phase::Flushing(until) => (7, until, None, None),
         }
     }
 }
@@ -121,7 +130,9 @@ impl Clone for Phase {
             Phase::Finishing(until) => Phase::Finishing(until),
             Phase::Finished { until, heard_until } => Phase::Finished { until, heard_until },
             Phase::Ended(end) => Phase::Ended(end),
-            Phase::Over => Phase::Over,
+            Phase::Over { cut_off } => Phase::Over { cut_off },
+            Phase::Draining { until, was_told } => Phase::Draining { until, was_told },
+            Phase::Flushing(until) => Phase::Flushing(until),
         }
     }
 }

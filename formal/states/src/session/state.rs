@@ -91,6 +91,8 @@ pub(crate) enum Action {
     Timer(usize, usize),
     /// All is sent: the peer is told.
     Finish(usize, usize),
+    /// The peer had ended its half, and has what was on its way to it.
+    Flushed(usize, usize),
     Decide {
         question: usize,
         allowed: bool,
@@ -177,8 +179,11 @@ impl State {
             if writes && !cut {
                 actions.push(Action::Write(socket, slot));
             }
-            if side.is_ready() && side.pipe > 0 && !side.phase.is_finished() {
+            if side.is_attached() && side.pipe > 0 && !side.phase.is_finished() {
                 actions.push(Action::StageMessage(slot));
+            }
+            if side.phase.is_flushing() && side.pending.is_empty() {
+                actions.push(Action::Flushed(socket, slot));
             }
             if side.phase.is_finishing() && self.has_nothing_to_send(socket, side) {
                 actions.push(Action::Finish(socket, slot));
@@ -227,6 +232,7 @@ impl State {
     pub(super) fn receives(&self, actions: &mut Vec<Action>) {
         for (socket, slot, side) in self.sides() {
             let reads = socket == A || !self.paused || side.phase.is_finished();
+            let reads = reads && !side.phase.is_flushing();
             let comes = |link: &Link| !link.cut && !link.towards[socket].is_empty();
             if reads && self.link(side.id).is_some_and(comes) && !side.phase.has_ended() {
                 actions.push(Action::Receive(socket, slot));

@@ -16,7 +16,7 @@ impl State {
                 self.to_send -= 1;
                 self.sent += 1;
                 let ready = self.sockets[A].slots.iter_mut().flatten();
-                match ready.into_iter().find(|side| side.is_ready()) {
+                match ready.into_iter().find(|side| side.is_attached()) {
                     Some(side) => side.pipe += 1,
                     None => self.backlog += 1,
                 }
@@ -53,6 +53,7 @@ impl State {
                     self.put(id, 1 - socket, Unit::End);
                 }
             }
+            Action::Flushed(socket, slot) => self.end(model, socket, slot),
             Action::Decide { question, allowed } => {
                 let (slot, id) = self.questions.remove(question);
                 self.refusals -= u8::from(!allowed);
@@ -175,12 +176,12 @@ impl State {
         let Some(unit) = link.towards[socket].pop_front() else {
             return;
         };
-        if unit == Unit::End {
-            return self.end(model, socket, slot);
-        }
         let Some(side) = self.side(socket, slot) else {
             return;
         };
+        if unit == Unit::End {
+            return self.peer_ended(model, socket, slot);
+        }
         side.heard = now;
         if side.phase.is_finished() {
             return side.phase.heard(Some(ticks(now + ANSWER)));
@@ -208,6 +209,28 @@ impl State {
                 side.liveness.ponged(Pong { context: &context }, taken);
             }
             Unit::End => {}
+        }
+    }
+
+    /// Staged messages go out first. The socket does not wait for that.
+    fn peer_ended(&mut self, model: &SessionModel, socket: usize, slot: usize) {
+        let Some(side) = self.side(socket, slot) else {
+            return;
+        };
+        let owes = side.is_ready() && !side.pending.is_empty();
+        if !(owes && side.phase.flush()) {
+            return self.end(model, socket, slot);
+        }
+        let queued = mem::take(&mut side.pipe);
+        self.backlog += queued;
+        if socket == A {
+            self.reconnect();
+        }
+    }
+
+    fn reconnect(&mut self) {
+        if self.connector == Connector::Connected {
+            self.connector = Connector::Waiting(self.now + 1);
         }
     }
 
@@ -335,9 +358,10 @@ impl State {
         it.attachments -= 1;
         self.put(side.id, 1 - socket, Unit::End);
         if socket == A {
+            let parted = side.phase.is_flushing();
             self.give_up(model, side);
-            if self.connector == Connector::Connected {
-                self.connector = Connector::Waiting(self.now + 1);
+            if !parted {
+                self.reconnect();
             }
         } else if side.is_ready() || !model.lacks(Without::Permit) {
             self.places -= 1;

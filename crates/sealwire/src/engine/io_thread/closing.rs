@@ -1,6 +1,7 @@
 //! Withdrawing endpoints, and closing sockets within their linger time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::IoThread;
 use super::sources::SourceEvent;
@@ -89,6 +90,16 @@ impl IoThread {
         }
         let until = self.reactor.now().saturating_add(core.options().linger);
         self.lingering.add(&core, until, &mut self.reactor.timers);
+        // The counterpart is in `socket/handle.rs`.
+        core.remove_attachment();
+    }
+
+    /// Takes what the peers of a socket have sent it, for up to `limit`, and lets no others come.
+    pub(super) fn drain_socket(&mut self, core: &Arc<SocketCore>, limit: Duration) {
+        let until = self.reactor.now().saturating_add(limit);
+        for slot in self.sources.slots_of(core) {
+            self.serve(slot, SourceEvent::Draining { until });
+        }
         // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();
     }

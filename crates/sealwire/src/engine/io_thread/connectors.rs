@@ -27,7 +27,10 @@ impl IoThread {
             // It never asks for more time, and a backlog needs its peer.
             SourceEvent::TimeSlice | SourceEvent::SocketClosing { backlog: true } => {}
             SourceEvent::Withdrawn => self.withdraw_connector(slot),
-            SourceEvent::SocketClosing { backlog: false } | SourceEvent::LingerOver => {
+            // Its connection is drained by itself.
+            SourceEvent::SocketClosing { backlog: false }
+            | SourceEvent::Draining { .. }
+            | SourceEvent::LingerOver => {
                 self.remove_endpoint(slot);
             }
             SourceEvent::Panicked => {

@@ -15,6 +15,10 @@ impl IoThread {
             SourceEvent::Withdrawn | SourceEvent::SocketClosing { .. } => {
                 self.finish_datagrams(slot);
             }
+            SourceEvent::Draining { .. } => {
+                self.exchange(slot);
+                self.remove_endpoint(slot);
+            }
             SourceEvent::Due(_) | SourceEvent::LingerOver => self.remove_endpoint(slot),
             SourceEvent::Panicked => {
                 if let Some(datagrams) = self.sources.datagrams(slot) {
@@ -37,12 +41,15 @@ impl IoThread {
             datagrams.end(self.reactor.world.registry());
             return;
         }
-        let closing = datagrams.core.is_closing();
+        let (closing, draining) = (datagrams.core.is_closing(), datagrams.core.is_draining());
         self.sources.insert(EventSource::Datagrams(datagrams));
         if closing {
             self.finish_datagrams(slot);
         } else {
             self.exchange(slot);
+        }
+        if draining {
+            self.remove_endpoint(slot);
         }
     }
 

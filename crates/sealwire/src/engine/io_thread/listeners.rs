@@ -29,6 +29,7 @@ impl IoThread {
             SourceEvent::TimeSlice | SourceEvent::Due(_) => self.accept(slot),
             SourceEvent::Withdrawn
             | SourceEvent::SocketClosing { .. }
+            | SourceEvent::Draining { .. }
             | SourceEvent::LingerOver => self.remove_endpoint(slot),
             SourceEvent::Panicked => {
                 if let Some(listener) = self.sources.listener(slot) {

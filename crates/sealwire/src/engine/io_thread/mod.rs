@@ -251,9 +251,16 @@ impl IoThread {
                 endpoint,
                 id,
             } => {
+                // Another thread has begun to drain the socket meanwhile.
+                if core.is_draining() {
+                    return core.remove_attachment();
+                }
                 self.listen(core, listener, endpoint, id);
             }
             Command::Connect { core, endpoint, id } => {
+                if core.is_draining() {
+                    return core.remove_attachment();
+                }
                 let connector = Connector::new(core, endpoint, id);
                 let slot = self
                     .sources
@@ -298,6 +305,7 @@ impl IoThread {
                 });
             }
             Command::CloseSocket(core) => self.close_socket(core),
+            Command::DrainSocket(core, limit) => self.drain_socket(&core, limit),
             Command::RotateCookies(cookies) => {
                 if self.cookies.is_empty() {
                     self.reactor

@@ -9,7 +9,7 @@ use super::sources::{EventSource, SourceEvent};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::reactor::Reactor;
-use crate::engine::session::{End, Identity, Progress, Session};
+use crate::engine::session::{End, Identity, Parting, Progress, Session};
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::shared::SharedSession;
 use crate::engine::world::PollEvent;
@@ -40,6 +40,7 @@ impl IoThread {
             // Endpoints are withdrawn, not connections.
             SourceEvent::Withdrawn => {}
             SourceEvent::SocketClosing { backlog } => self.close_session(slot, backlog),
+            SourceEvent::Draining { until } => self.drain_session(slot, until),
             SourceEvent::LingerOver => self.end_session(slot, End::Clean),
             SourceEvent::Panicked => self.end_session(slot, End::Failed(FailureCause::Internal)),
         }
@@ -89,6 +90,15 @@ impl IoThread {
         match lingers {
             Some(false) => self.end_session(slot, End::Clean),
             Some(true) | None => self.drive(slot),
+        }
+    }
+
+    /// Its socket is being drained: takes what its peer has sent. One that has not finished its handshake may be
+    /// behind its peer, whose messages are on their way then.
+    fn drain_session(&mut self, slot: usize, until: Duration) {
+        if let Some(session) = self.sources.session(slot) {
+            session.with(|session| session.drain(until));
+            self.drive(slot);
         }
     }
 
@@ -163,7 +173,10 @@ impl IoThread {
         let driven = session.advance(|session| {
             let outcome = session.drive(&mut self.reactor);
             session.set_timer(&mut self.reactor.timers);
-            outcome.map(|progress| (progress, session.is_ready()))
+            outcome.map(|progress| {
+                let parting = session.part(&self.reactor);
+                (progress, session.is_ready(), parting)
+            })
         });
         let Some(outcome) = driven else { return };
         for (origin, key) in std::mem::take(&mut self.reactor.became_ready) {
@@ -171,12 +184,25 @@ impl IoThread {
                 listener.became_ready(key);
             }
         }
-        match outcome {
-            Ok((Progress::Idle, _)) => {}
-            Ok((Progress::Again, true)) => self.time_slices.ask(slot),
-            Ok((Progress::Again, false)) => self.handshakes.push(slot),
-            Err(end) => self.end_session(slot, end),
+        let (progress, is_ready, parting) = match outcome {
+            Ok(driven) => driven,
+            Err(end) => return self.end_session(slot, end),
+        };
+        match (progress, is_ready) {
+            (Progress::Idle, _) => {}
+            (Progress::Again, true) => self.time_slices.ask(slot),
+            (Progress::Again, false) => self.handshakes.push(slot),
         }
+        if let Some(parting) = parting {
+            self.part(parting);
+        }
+    }
+
+    /// The peer of a session has ended its half. The session sends the rest by itself.
+    fn part(&mut self, parting: Parting) {
+        let (origin, ready_for) = (parting.origin, parting.ready_for);
+        guard::contain("dropping messages", || parting.tell());
+        self.connection_ended(origin, Some(ready_for));
     }
 
     pub(super) fn end_session(&mut self, slot: usize, end: End) {
@@ -186,6 +212,7 @@ impl IoThread {
         };
         let now = self.reactor.now();
         let (origin, key) = (session.identity.origin, session.identity.key);
+        let parted = session.has_parted();
         let Reactor { world, timers, .. } = &mut self.reactor;
         let ready_for = session.withdraw(world.registry(), timers, now);
         guard::contain("ending a connection", || session.ended(end));
@@ -195,13 +222,22 @@ impl IoThread {
                     listener.ended(key);
                 }
             }
-            Origin::Connector { slot, id } => {
-                let connector = self.sources.connector(slot);
-                if let Some(connector) = connector.filter(|connector| connector.id == id) {
-                    let at = connector.ended(ready_for, now, &*self.reactor.world);
-                    self.wait_to_retry(slot, at);
-                }
-            }
+            Origin::Connector { .. } if parted => {}
+            Origin::Connector { .. } => self.connection_ended(origin, ready_for),
+        }
+    }
+
+    /// The peer of a connector's session is gone: it tries again. `ready_for` is how long the connection was of use, if
+    /// it was.
+    fn connection_ended(&mut self, origin: Origin, ready_for: Option<Duration>) {
+        let Origin::Connector { slot, id } = origin else {
+            return;
+        };
+        let now = self.reactor.now();
+        let connector = self.sources.connector(slot);
+        if let Some(connector) = connector.filter(|connector| connector.id == id) {
+            let at = connector.ended(ready_for, now, &*self.reactor.world);
+            self.wait_to_retry(slot, at);
         }
     }
 }

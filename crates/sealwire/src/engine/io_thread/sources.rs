@@ -5,6 +5,7 @@
 //! handles it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mio::Registry;
 use slab::Slab;
@@ -37,6 +38,8 @@ pub(super) enum SourceEvent {
     Withdrawn,
     /// Its socket is closing, and messages may wait for a first peer.
     SocketClosing { backlog: bool },
+    /// Its socket is being drained until this time: what peers have sent is taken.
+    Draining { until: Duration },
     /// Its socket has lingered long enough.
     LingerOver,
     /// Something has panicked in it.

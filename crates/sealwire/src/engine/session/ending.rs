@@ -1,6 +1,7 @@
 //! Ends sessions, and reports it to the socket and the monitor.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mio::Registry;
@@ -10,9 +11,35 @@ use sealwire_zmtp::error::CloseKind;
 use super::Session;
 use super::end::End;
 use super::standing::Standing;
+use crate::core::SocketCore;
+use crate::engine::reactor::Reactor;
+use crate::engine::session_key::Origin;
 use crate::engine::timers::Timers;
 use crate::failure::FailureCause;
-use crate::monitor::add;
+use crate::monitor::{Event, add};
+use crate::pattern::PipeId;
+use crate::peer::Peer;
+
+/// A peer that has ended its half of the connection: it takes what is on its way to it and no more.
+pub(in crate::engine) struct Parting {
+    core: Arc<SocketCore>,
+    pub(in crate::engine) origin: Origin,
+    /// How long the connection has been of use.
+    pub(in crate::engine) ready_for: Duration,
+    peer: Arc<Peer>,
+    pipe: PipeId,
+}
+
+impl Parting {
+    /// Lets the socket go on without the peer: what it had queued for it may go to others.
+    pub(in crate::engine) fn tell(self) {
+        let Parting {
+            core, peer, pipe, ..
+        } = self;
+        core.detach(pipe);
+        core.hub.emit(Event::Disconnected { peer });
+    }
+}
 
 impl Session {
     /// An ERROR for the peer, if there is one and the transport takes it at once.
@@ -32,6 +59,7 @@ impl Session {
         }
         match self.protocol.end_of_stream() {
             Some(ProtocolError::Closed(CloseKind::Clean)) if self.transport.is_consumed() => {
+                self.phase.peer_ended();
                 End::Clean
             }
             Some(error) => error.into(),
@@ -39,8 +67,9 @@ impl Session {
         }
     }
 
-    pub(super) fn transport_failed(&self, error: io::Error) -> End {
-        if self.phase.is_finished() {
+    pub(super) fn transport_failed(&mut self, error: io::Error) -> End {
+        // The peer's end had come before, or is all that is awaited.
+        if self.phase.is_finished() || self.phase.is_flushing() {
             return End::Clean;
         }
         End::Failed(FailureCause::of_transport(error))
@@ -49,6 +78,47 @@ impl Session {
     /// Sends what is queued, then ends the connection; within the linger time.
     pub(in crate::engine) fn finish(&mut self, now: Duration) {
         self.phase.finish(now + self.identity.core.options().linger);
+    }
+
+    /// Takes what the peer sends until its end, until then at the latest.
+    pub(in crate::engine) fn drain(&mut self, until: Duration) {
+        self.phase.drain(until);
+    }
+
+    /// The peer has ended its half of the connection. The error says how the connection ends; without one, what is
+    /// on its way to the peer goes out first.
+    pub(super) fn peer_ended(&mut self) -> Result<(), End> {
+        let end = self.end_of_stream();
+        let in_order = matches!(end, End::Clean) && self.protocol.has_handshake();
+        let owes = in_order && self.standing.is_attached() && !self.is_flushed();
+        match owes && self.phase.flush() {
+            true => Ok(()),
+            false => {
+                self.transport.finish_writing();
+                Err(end)
+            }
+        }
+    }
+
+    /// What the socket has to know at once of a peer that has ended its half of the connection while something is on
+    /// its way to it. Told once.
+    pub(in crate::engine) fn part(&mut self, reactor: &Reactor) -> Option<Parting> {
+        let attached = self.standing.attached_mut();
+        let attached = attached.filter(|_| self.phase.is_flushing())?;
+        let pipe = attached.pipe.part()?;
+        Some(Parting {
+            core: self.identity.core.clone(),
+            origin: self.identity.origin,
+            ready_for: attached.age(reactor.now()),
+            peer: attached.peer().clone(),
+            pipe,
+        })
+    }
+
+    /// Whether the socket has let the peer go already.
+    pub(in crate::engine) fn has_parted(&self) -> bool {
+        let attached = self.standing.attached();
+        attached.is_some_and(|attached| attached.pipe.has_parted())
     }
 
     /// No thread of the application may drive it from now on.
@@ -75,9 +145,19 @@ impl Session {
             transport,
             mut protocol,
             standing,
+            mut phase,
             ..
         } = self;
+        phase.over();
+        // A handshake that failed had no peer.
+        let had_peer = standing.is_attached() || matches!(end, End::Clean);
+        if phase.is_cut_off() && had_peer {
+            identity.core.note_cut_off();
+        }
         transport.close();
+        // Then the monitors know.
+        let parted =
+            matches!(&standing, Standing::Attached(attached) if attached.pipe.has_parted());
         let peer = match standing {
             Standing::Attached(attached) => {
                 Some(attached.close(&identity.core, &mut *protocol, &end))
@@ -87,6 +167,6 @@ impl Session {
                 None
             }
         };
-        identity.tell_end(end, peer);
+        identity.tell_end(end, peer.filter(|_| !parted));
     }
 }

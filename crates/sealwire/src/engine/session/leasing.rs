@@ -24,7 +24,11 @@ impl Session {
         let waiting = waiting.is_some_and(|attached| attached.pipe.is_waiting());
         let unwritten =
             self.transport.is_writable() && (waiting || self.protocol.pending_bytes() > 0);
-        unwritten || self.deadline.is_behind(self.protocol.next_timeout()) || self.phase.has_ended()
+        let flushes = self.phase.is_flushing();
+        flushes
+            || unwritten
+            || self.deadline.is_behind(self.protocol.next_timeout())
+            || self.phase.has_ended()
     }
 
     /// Reads once, unless there was something left to deliver. The caller found the pipe empty, so it has

@@ -43,6 +43,7 @@ use zeroize::Zeroizing;
 
 use self::deadline::Deadline;
 pub(in crate::engine) use self::end::End;
+pub(in crate::engine) use self::ending::Parting;
 pub(in crate::engine) use self::identity::Identity;
 use self::permits::Permits;
 use self::phase::Phase;
@@ -145,9 +146,11 @@ impl Session {
         self.protocol.set_reading(true, now);
     }
 
-    /// A full pipe stops the reading, except for the end of the stream.
+    /// A full pipe stops the reading, except for the end of the stream; behind that there is nothing.
     pub(in crate::engine) fn wants_to_read(&self) -> bool {
-        self.transport.is_readable() && (self.phase.is_finished() || !self.standing.is_paused())
+        self.transport.is_readable()
+            && !self.phase.is_flushing()
+            && (self.phase.is_finished() || !self.standing.is_paused())
     }
 
     /// One read, which the protocol is given. `None` when the transport was empty; else what the
@@ -168,7 +171,7 @@ impl Session {
             Ok(Read::Bytes) => Ok(Some(self.protocol.receive(self.transport.unread(), now))),
             Ok(Read::Aside) => Ok(Some(Ok(()))),
             Ok(Read::Nothing) => Ok(None),
-            Ok(Read::End) => Err(self.end_of_stream()),
+            Ok(Read::End) => self.peer_ended().map(|()| None),
             Err(error) => Err(self.transport_failed(error)),
         };
         self.transport.settle(self.protocol.wanted(), spare);
@@ -195,11 +198,13 @@ impl Session {
     /// Writes up to `limit` times. Returns whether it could go on at once.
     fn write(&mut self, limit: usize) -> Result<bool, End> {
         for _ in 0..limit {
-            if !self.transport.is_writable() || self.phase.is_finished() {
+            if !self.transport.is_writable() || self.phase.has_finished_writing() {
                 return Ok(false);
             }
             let protocol = &mut *self.protocol;
-            if let Some(attached) = self.standing.attached_mut() {
+            // What a peer that leaves does not get may go to others.
+            let takes_more = !self.phase.is_flushing();
+            if let Some(attached) = self.standing.attached_mut().filter(|_| takes_more) {
                 attached.pipe.take_outbound(&self.identity.core, protocol);
             }
             match self.transport.write(protocol, self.standing.account()) {
@@ -208,7 +213,7 @@ impl Session {
                 Err(error) => return Err(self.transport_failed(error)),
             }
         }
-        Ok(self.transport.is_writable() && !self.phase.is_finished())
+        Ok(self.transport.is_writable() && !self.phase.has_finished_writing())
     }
 
     // ---- for the I/O thread --------------------------------------------------------------------------
@@ -230,6 +235,19 @@ impl Session {
         if self.write(WRITES_PER_TIME_SLICE)? {
             // The last write may have taken all, which only the next one finds.
             return Ok(Progress::Again);
+        }
+        if self.phase.is_flushing() && self.is_flushed() {
+            self.transport.finish_writing();
+            return Err(End::Clean);
+        }
+        let tells = self.phase.is_draining() && !self.phase.has_finished_writing();
+        let tells = tells && self.standing.is_attached();
+        if tells && self.nothing_to_send() {
+            self.phase.tell();
+            self.transport.finish_writing();
+            if self.wants_to_read() {
+                return Ok(Progress::Again);
+            }
         }
         if self.phase.is_finishing() && self.nothing_to_send() {
             self.phase.all_is_sent(self.heard_until(reactor.now()));
@@ -269,7 +287,12 @@ impl Session {
             Some(attached) => !attached.pipe.is_waiting(),
             None => self.identity.core.backlog() == 0,
         };
-        settled && self.protocol.pending_bytes() == 0 && !self.transport.holds_output()
+        settled && self.is_flushed()
+    }
+
+    /// Whether nothing is on its way to the peer.
+    fn is_flushed(&self) -> bool {
+        self.protocol.pending_bytes() == 0 && !self.transport.holds_output()
     }
 
     /// Keeps one entry for the next deadline among the timers.
@@ -312,9 +335,10 @@ impl Session {
         Ok(())
     }
 
-    /// Whether all was sent to the peer, and its own end is awaited.
+    /// Whether the end of the connection is awaited, and the peer is not asked any more.
     fn awaits_end(&self) -> bool {
-        self.phase.is_finished() && self.standing.is_attached()
+        let ends = self.phase.is_finished() || self.phase.is_draining() || self.phase.is_flushing();
+        ends && self.standing.is_attached()
     }
 
     fn heartbeats_due(&mut self, now: Duration) -> Result<(), End> {

@@ -3,12 +3,18 @@
 //! ```text
 //!   Open ─ finish ─▶ Finishing ─ all is sent ─▶ Finished
 //!    │                   │                         │
-//!    └─ end ─▶ Ended     │                         │
-//!                │       │                         │
-//!                └───────┴──────────┬──────────────┘
-//!                                   ▼
-//!                                 Over
+//!    ├─ end ─▶ Ended     │                         │
+//!    │           │       │                         │
+//!    │           └───────┴──────────┬──────────────┘
+//!    │                              ▼
+//!    │                            Over
+//!    │                              ▲
+//!    ├─ drain ─▶ Draining ─ the peer's end, or the time is up
+//!    │                              │
+//!    └─ the peer's end ─▶ Flushing ─┘
 //! ```
+//!
+//! `finish` leads from Draining to Finishing as well, and the peer's end from Finishing to Flushing.
 
 use std::mem;
 use std::time::Duration;
@@ -25,10 +31,21 @@ pub(super) enum Phase {
         until: Duration,
         heard_until: Option<Duration>,
     },
+    /// The socket is being drained: what the peer sends until its end is taken, until this time at the latest.
+    /// Nothing is sent once the peer `was_told` so.
+    Draining {
+        until: Duration,
+        was_told: bool,
+    },
+    /// The peer has ended its half of the connection, and is sent what was on its way to it: however long it takes
+    /// that, unless the socket closes. It cannot answer heartbeats.
+    Flushing(Option<Duration>),
     /// How it ended while a thread of the application drove it, for the I/O thread to act on.
     Ended(End),
-    /// It is about to be taken away.
-    Over,
+    /// It is about to be taken away. Where it is `cut_off`, it was drained and the peer's end did not come.
+    Over {
+        cut_off: bool,
+    },
 }
 
 impl Phase {
@@ -48,13 +65,79 @@ impl Phase {
 
     /// Whether only the I/O thread can go on.
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self, Phase::Ended(_) | Phase::Over)
+        matches!(self, Phase::Ended(_) | Phase::Over { .. })
+    }
+
+    /// Whether what the peer sends until its end is taken.
+    pub(super) fn is_draining(&self) -> bool {
+        matches!(self, Phase::Draining { .. })
+    }
+
+    /// Whether the peer has ended its half, and is sent what was on its way.
+    pub(super) fn is_flushing(&self) -> bool {
+        matches!(self, Phase::Flushing(_))
+    }
+
+    /// Whether nothing may be written any more.
+    pub(super) fn has_finished_writing(&self) -> bool {
+        let was_told = matches!(self, Phase::Draining { was_told: true, .. });
+        was_told || self.is_finished()
+    }
+
+    /// Whether a drained connection went without the peer's end.
+    pub(super) fn is_cut_off(&self) -> bool {
+        matches!(self, Phase::Over { cut_off: true })
     }
 
     /// The first caller sets the time.
     pub(super) fn finish(&mut self, until: Duration) {
+        match *self {
+            Phase::Open
+            | Phase::Draining {
+                was_told: false, ..
+            } => *self = Phase::Finishing(until),
+            Phase::Draining { was_told: true, .. } => {
+                *self = Phase::Finished {
+                    until,
+                    heard_until: None,
+                };
+            }
+            Phase::Flushing(None) => *self = Phase::Flushing(Some(until)),
+            _ => {}
+        }
+    }
+
+    /// Takes what the peer sends until its end.
+    pub(super) fn drain(&mut self, until: Duration) {
         if self.is_open() {
-            *self = Phase::Finishing(until);
+            *self = Phase::Draining {
+                until,
+                was_told: false,
+            };
+        }
+    }
+
+    /// A peer whose connection is drained was told that nothing more comes from here.
+    pub(super) fn tell(&mut self) {
+        if let Phase::Draining { was_told, .. } = self {
+            *was_told = true;
+        }
+    }
+
+    /// The peer has ended its half while something was on its way to it. Returns whether that goes out first.
+    pub(super) fn flush(&mut self) -> bool {
+        match *self {
+            Phase::Open => *self = Phase::Flushing(None),
+            Phase::Finishing(until) => *self = Phase::Flushing(Some(until)),
+            _ => return false,
+        }
+        true
+    }
+
+    /// The peer's end came, in good order.
+    pub(super) fn peer_ended(&mut self) {
+        if self.is_draining() {
+            *self = Phase::Over { cut_off: false };
         }
     }
 
@@ -79,7 +162,9 @@ impl Phase {
             Phase::Finished { until, heard_until } => {
                 Some(heard_until.map_or(until, |heard| heard.min(until)))
             }
-            Phase::Open | Phase::Ended(_) | Phase::Over => None,
+            Phase::Draining { until, .. } => Some(until),
+            Phase::Flushing(until) => until,
+            Phase::Open | Phase::Ended(_) | Phase::Over { .. } => None,
         }
     }
 
@@ -90,7 +175,7 @@ impl Phase {
 
     /// What a thread of the application found, once.
     pub(super) fn take_end(&mut self) -> Option<End> {
-        match mem::replace(self, Phase::Over) {
+        match mem::replace(self, Phase::Over { cut_off: false }) {
             Phase::Ended(end) => Some(end),
             other => {
                 *self = other;
@@ -100,7 +185,11 @@ impl Phase {
     }
 
     pub(super) fn over(&mut self) {
-        *self = Phase::Over;
+        if !matches!(self, Phase::Over { .. }) {
+            *self = Phase::Over {
+                cut_off: self.is_draining(),
+            };
+        }
     }
 }
 
@@ -150,6 +239,66 @@ mod tests {
         assert_eq!(phase.until(), Some(2 * SOON));
         phase.heard(Some(LATE + SOON));
         assert_eq!(phase.until(), Some(LATE));
+    }
+
+    #[test]
+    fn a_drained_connection_is_cut_off_unless_the_end_of_its_peer_comes() {
+        for ends in [true, false] {
+            let mut phase = Phase::Open;
+            phase.drain(SOON);
+            assert!(phase.is_draining() && !phase.is_open());
+            assert!(!phase.has_finished_writing());
+            phase.tell();
+            assert!(phase.has_finished_writing() && !phase.is_finished());
+            // The first who asks sets the time.
+            phase.drain(LATE);
+            assert_eq!(phase.until(), Some(SOON));
+            if ends {
+                phase.peer_ended();
+            }
+            phase.over();
+            assert_eq!(phase.is_cut_off(), !ends);
+            assert!(phase.has_ended() && phase.until().is_none());
+        }
+    }
+
+    #[test]
+    fn a_socket_that_closes_does_not_wait_to_be_drained() {
+        for told in [true, false] {
+            let mut phase = Phase::Open;
+            phase.drain(SOON);
+            if told {
+                phase.tell();
+            }
+            phase.finish(LATE);
+            assert_eq!((phase.is_finished(), phase.is_finishing()), (told, !told));
+            phase.over();
+            assert!(!phase.is_cut_off());
+        }
+    }
+
+    #[test]
+    fn what_is_on_its_way_goes_out_when_the_peer_has_ended_its_half() {
+        let mut phase = Phase::Open;
+        assert!(phase.flush() && phase.is_flushing());
+        assert_eq!(phase.until(), None);
+        // Its socket closes.
+        phase.finish(LATE);
+        phase.finish(2 * LATE);
+        assert!(phase.is_flushing());
+        assert_eq!(phase.until(), Some(LATE));
+        let mut phase = Phase::Open;
+        phase.finish(LATE);
+        assert!(phase.flush());
+        assert_eq!(phase.until(), Some(LATE));
+        // It has all of it, or is not sent anything.
+        let mut phase = Phase::Open;
+        phase.finish(LATE);
+        phase.all_is_sent(None);
+        assert!(!phase.flush() && phase.is_finished());
+        let mut phase = Phase::Open;
+        phase.drain(LATE);
+        assert!(!phase.flush() && phase.is_draining());
     }
 
     #[test]

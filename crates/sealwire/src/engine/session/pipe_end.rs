@@ -25,6 +25,8 @@ pub(super) struct PipeEnd {
     ledger: Ledger,
     taken: VecDeque<Item>,
     bursts: Arc<Bursts>,
+    /// The pipe is the socket's no more, and another may have its id.
+    parted: bool,
 }
 
 impl PipeEnd {
@@ -37,6 +39,7 @@ impl PipeEnd {
             ledger: Ledger::default(),
             taken: VecDeque::new(),
             bursts,
+            parted: false,
         }
     }
 
@@ -60,6 +63,15 @@ impl PipeEnd {
         self.waiting = true;
     }
 
+    /// Leaves the pipe, which is for the caller to detach; `None` where that was done.
+    pub(super) fn part(&mut self) -> Option<PipeId> {
+        (!std::mem::replace(&mut self.parted, true)).then_some(self.id)
+    }
+
+    pub(super) fn has_parted(&self) -> bool {
+        self.parted
+    }
+
     /// Hands over what the protocol has for the socket. Returns what it has to say beside that.
     pub(super) fn deliver(
         &mut self,
@@ -67,7 +79,7 @@ impl PipeEnd {
         protocol: &mut dyn Wire,
         now: Duration,
     ) -> Vec<Warning> {
-        if !protocol.has_events() {
+        if self.parted || !protocol.has_events() {
             return Vec::new();
         }
         let mut received = Received {
@@ -86,7 +98,7 @@ impl PipeEnd {
 
     /// Gives the protocol as many messages as one or two writes can carry.
     pub(super) fn take_outbound(&mut self, core: &SocketCore, protocol: &mut dyn Wire) {
-        while self.waiting && protocol.pending_bytes() < WRITE_BUDGET {
+        while self.waiting && !self.parted && protocol.pending_bytes() < WRITE_BUDGET {
             let room = Room::of_bytes(WRITE_BUDGET);
             let begin = protocol.output_progress().staged;
             let messages = core.take_outbound(self.id, &mut self.taken, room);
@@ -105,7 +117,9 @@ impl PipeEnd {
         // They found no room in the socket's queue, and the connection goes with them.
         add(&core.counters.dropped_unread, protocol.drop_messages());
         // What the application queued goes with it.
-        guard::contain("dropping messages", || core.detach(self.id));
+        if !self.parted {
+            guard::contain("dropping messages", || core.detach(self.id));
+        }
     }
 }
 

@@ -92,6 +92,10 @@ impl Attached {
         }
     }
 
+    pub(super) fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
     /// How long the connection has been of use.
     pub(super) fn age(&self, now: Duration) -> Duration {
         now.saturating_sub(self.since)

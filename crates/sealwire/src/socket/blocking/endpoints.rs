@@ -110,6 +110,41 @@ impl Socket {
         self.inner.disconnect(endpoint)
     }
 
+    /// Begins to leave in good order: the socket takes no new peers and endpoints, tells those that it has that
+    /// it reads on to their end and no further, and goes on receiving what they have sent. When all of that has
+    /// been received, `recv` fails with [`Error::Drained`], which says how many connections did not end within
+    /// `limit`. [`incoming`](Socket::incoming) ends then. A second call changes nothing.
+    ///
+    /// A Sealwire peer stops at once: what is on its way arrives, and what waits in its queue goes to other
+    /// peers or is counted there. libzmq drops what it has not given to the system. A message that finds no
+    /// room here ([high-water mark](crate::SocketBuilder::receive_high_water_mark)) waits with its peer, so
+    /// receive on.
+    ///
+    /// For PULL, GATHER, SUB and DISH: types that answer have to be told by their protocol.
+    ///
+    /// ```
+    /// # use sealwire::{Error, Message, SocketType, blocking::Socket};
+    /// # use std::time::Duration;
+    /// # let (push, pull) = (Socket::new(SocketType::Push)?, Socket::new(SocketType::Pull)?);
+    /// # pull.connect(push.bind("tcp://127.0.0.1:0")?)?;
+    /// # push.send("work")?;
+    /// # assert_eq!(pull.recv()?.as_bytes(), b"work");
+    /// pull.drain(Duration::from_secs(10))?;
+    /// for message in pull.incoming() {
+    ///     println!("the last work: {:?}", message?);
+    /// }
+    /// assert!(matches!(pull.try_recv(), Err(Error::Drained { cut_off: 0 })));
+    /// # Ok::<(), sealwire::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for other types, [`Error::Closed`] if another handle has closed the socket,
+    /// [`Error::EngineFailed`].
+    pub fn drain(&self, limit: Duration) -> Result<(), Error> {
+        self.inner.drain(limit)
+    }
+
     /// Returns the endpoints that this socket is bound to. None in a child of a fork.
     pub fn bound_endpoints(&self) -> Vec<Endpoint> {
         self.inner.bound_endpoints()

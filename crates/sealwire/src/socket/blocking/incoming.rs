@@ -6,11 +6,11 @@ use std::iter::FusedIterator;
 use super::Socket;
 use crate::error::Error;
 use crate::message::Message;
-use crate::socket::incoming::Batch;
+use crate::socket::incoming::{Batch, is_end};
 
 /// The messages of a socket, one after the other, without end; made by [`Socket::incoming`].
 ///
-/// The iterator ends when the socket closes.
+/// The iterator ends when the socket closes, or was [drained](Socket::drain).
 pub struct Incoming<'a> {
     socket: &'a Socket,
     batch: Batch<'a>,
@@ -31,7 +31,7 @@ impl<'a> Incoming<'a> {
             return None;
         }
         match self.socket.recv() {
-            Err(Error::Closed) => {
+            Err(error) if is_end(&error) => {
                 self.ended = true;
                 None
             }

@@ -180,10 +180,8 @@ impl Inbound {
                 self.state = State::Header;
                 match header.opcode {
                     frame::PING => outbound.pong(payload.freeze()),
-                    frame::CLOSE => {
-                        self.closed = true;
-                        outbound.close(frame::NORMAL);
-                    }
+                    // The answer goes out behind messages that are on their way.
+                    frame::CLOSE => self.closed = true,
                     _ => {}
                 }
             }

@@ -68,6 +68,10 @@ impl Ends<usize> for Connection {
         true
     }
 
+    fn are_joined(&self) -> bool {
+        true
+    }
+
     fn are_parted(&self) -> bool {
         self.parted.load(Ordering::SeqCst)
     }
@@ -166,5 +170,20 @@ fn the_ends_part_once_all_has_moved() {
         assert_eq!([1, 2].map(|_| connection.receive()), [1, 2]);
         sender.join().unwrap();
         assert!(connection.are_parted(), "nobody has parted them");
+    });
+}
+
+#[test]
+fn what_has_left_the_sender_arrives_and_the_rest_stays_when_the_receiver_stops() {
+    explore(|| {
+        let connection = Connection::new();
+        let sender = sending(&connection, &[1, 2, 3]);
+        connection.lane.stop(&*connection);
+        sender.join().unwrap();
+        let arrived = std::iter::from_fn(|| connection.try_receive());
+        let mut all: Vec<_> = arrived.collect();
+        assert!(connection.are_parted(), "nobody has parted them");
+        all.extend(&connection.sender.lock().unwrap().queue);
+        assert_eq!(all, [1, 2, 3]);
     });
 }
