@@ -221,7 +221,8 @@ impl State {
         if !(owes && side.phase.flush()) {
             return self.end(model, socket, slot);
         }
-        self.backlog += mem::take(&mut side.pipe);
+        let queued = mem::take(&mut side.pipe);
+        self.backlog += queued;
         if socket == A {
             self.reconnect();
         }
