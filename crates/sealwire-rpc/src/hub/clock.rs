@@ -115,7 +115,7 @@ impl Timekeeping {
     /// Puts this in place of a wait for room in the socket.
     #[cfg(test)]
     pub(super) fn wait_for_room(&self, room: impl Future<Output = ()> + Send + 'static) {
-        lock(&self.round).room = Some(Box::pin(room));
+        lock(&self.progress).room = Some(Box::pin(room));
     }
 }
 
