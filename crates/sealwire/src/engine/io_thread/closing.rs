@@ -105,16 +105,6 @@ impl IoThread {
         core.remove_attachment();
     }
 
-    /// Takes what the peers of a socket have sent it, for up to `limit`, and lets no others come.
-    pub(super) fn drain_socket(&mut self, core: &Arc<SocketCore>, limit: Duration) {
-        let until = self.reactor.now().saturating_add(limit);
-        for slot in self.sources.slots_of(core) {
-            self.serve(slot, SourceEvent::Draining { until });
-        }
-        // The counterpart is in `socket/handle.rs`.
-        core.remove_attachment();
-    }
-
     /// The linger time of a socket is over.
     pub(super) fn abandon(&mut self, core: Arc<SocketCore>) {
         core.abandon_backlog();
