@@ -124,53 +124,6 @@ fn workers_leave_over_a_network_that_fails_and_every_message_is_accounted_for() 
     }
 }
 
-/// It takes a message now and then, and answers no heartbeats.
-#[test]
-fn a_slow_worker_that_leaves_takes_longer_than_heartbeats_wait() {
-    for seed in seeds(10) {
-        let mut scene = scene(seed, Trouble::NONE);
-        let contexts = [1, 2].map(|host| scene.context(host));
-        let securities = Securities::new(seed);
-        let second = Duration::from_secs(1);
-        let build = |index: usize, socket_type, security| {
-            let builder = Socket::builder(socket_type).context(&contexts[index]);
-            let builder = builder.security(security).receive_high_water_mark(1);
-            builder.heartbeat(second).linger(HOUR).build().unwrap()
-        };
-        let push = build(0, SocketType::Push, securities.server());
-        let pull = build(1, SocketType::Pull, securities.client());
-        let endpoint = push.bind(format!("tcp://{}:0", address(1))).unwrap();
-        pull.connect(endpoint).unwrap();
-        while push.peers().is_empty() {
-            scene.step();
-        }
-        for _ in 0..40 {
-            push.try_send(vec![0; 30_000]).unwrap();
-        }
-        while pull.counters().messages_received == 0 {
-            scene.step();
-        }
-        pull.drain(HOUR).unwrap();
-        let drained = loop {
-            let until = scene.network.now() + 2 * second;
-            while scene.network.now() < until {
-                scene.pass(until - scene.network.now());
-            }
-            match pull.try_recv() {
-                Ok(_) | Err(Error::WouldBlock) => {}
-                Err(error) => break error,
-            }
-        };
-        assert!(
-            matches!(drained, Error::Drained { cut_off: 0 }),
-            "seed {seed}: {drained}"
-        );
-        assert_eq!(push.counters().dropped_unsent, 0, "seed {seed}");
-        drop((push, pull, contexts));
-        scene.end();
-    }
-}
-
 #[test]
 fn a_peer_whose_end_does_not_come_is_cut_off_when_the_time_is_up() {
     for seed in seeds(10) {

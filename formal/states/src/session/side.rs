@@ -118,7 +118,10 @@ impl Phase {
             Phase::Draining { until, was_told } => {
                 (5 + u8::from(was_told), Some(until), None, None)
             }
-            Phase::Flushing(until) => (7, until, None, None),
+            Phase::Flushing {
+                until,
+                taking_until,
+            } => (7, until, taking_until, None),
         }
     }
 }
@@ -132,7 +135,13 @@ impl Clone for Phase {
             Phase::Ended(end) => Phase::Ended(end),
             Phase::Over { cut_off } => Phase::Over { cut_off },
             Phase::Draining { until, was_told } => Phase::Draining { until, was_told },
-            Phase::Flushing(until) => Phase::Flushing(until),
+            Phase::Flushing {
+                until,
+                taking_until,
+            } => Phase::Flushing {
+                until,
+                taking_until,
+            },
         }
     }
 }

@@ -154,11 +154,13 @@ impl State {
     }
 
     fn write(&mut self, socket: usize, slot: usize) {
+        let by = ticks(self.now + ANSWER);
         let Some(side) = self.side(socket, slot) else {
             return;
         };
         if let Some(unit) = side.pending.pop_front() {
             side.taken += 1;
+            side.phase.takes(Some(by));
             let id = side.id;
             self.put(id, 1 - socket, unit);
         }
@@ -214,15 +216,15 @@ impl State {
 
     /// Staged messages go out first. The socket does not wait for that.
     fn peer_ended(&mut self, model: &SessionModel, socket: usize, slot: usize) {
+        let by = ticks(self.now + ANSWER);
         let Some(side) = self.side(socket, slot) else {
             return;
         };
         let owes = side.is_ready() && !side.pending.is_empty();
-        if !(owes && side.phase.flush()) {
+        if !(owes && side.phase.flush(Some(by))) {
             return self.end(model, socket, slot);
         }
-        let queued = mem::take(&mut side.pipe);
-        self.backlog += queued;
+        self.backlog += mem::take(&mut side.pipe);
         if socket == A {
             self.reconnect();
         }

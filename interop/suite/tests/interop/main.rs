@@ -10,7 +10,6 @@ mod drafts;
 mod errors;
 mod handover;
 mod heartbeats;
-mod leaving;
 mod libzmq;
 mod monte;
 mod omq;

@@ -87,11 +87,11 @@ impl Session {
 
     /// The peer has ended its half of the connection. The error says how the connection ends; without one, what is
     /// on its way to the peer goes out first.
-    pub(super) fn peer_ended(&mut self) -> Result<(), End> {
+    pub(super) fn peer_ended(&mut self, now: Duration) -> Result<(), End> {
         let end = self.end_of_stream();
         let in_order = matches!(end, End::Clean) && self.protocol.has_handshake();
         let owes = in_order && self.standing.is_attached() && !self.is_flushed();
-        match owes && self.phase.flush() {
+        match owes && self.phase.flush(self.heard_until(now)) {
             true => Ok(()),
             false => {
                 self.transport.finish_writing();

@@ -171,7 +171,7 @@ impl Session {
             Ok(Read::Bytes) => Ok(Some(self.protocol.receive(self.transport.unread(), now))),
             Ok(Read::Aside) => Ok(Some(Ok(()))),
             Ok(Read::Nothing) => Ok(None),
-            Ok(Read::End) => self.peer_ended().map(|()| None),
+            Ok(Read::End) => self.peer_ended(now).map(|()| None),
             Err(error) => Err(self.transport_failed(error)),
         };
         self.transport.settle(self.protocol.wanted(), spare);
@@ -232,6 +232,9 @@ impl Session {
             return Err(end);
         }
         let progress = self.read(reactor)?;
+        if self.phase.is_flushing() && self.transport.is_writable() {
+            self.phase.takes(self.heard_until(reactor.now()));
+        }
         if self.write(WRITES_PER_TIME_SLICE)? {
             // The last write may have taken all, which only the next one finds.
             return Ok(Progress::Again);

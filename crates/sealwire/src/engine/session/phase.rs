@@ -37,9 +37,13 @@ pub(super) enum Phase {
         until: Duration,
         was_told: bool,
     },
-    /// The peer has ended its half of the connection, and is sent what was on its way to it: however long it takes
-    /// that, unless the socket closes. It cannot answer heartbeats.
-    Flushing(Option<Duration>),
+    /// The peer has ended its half of the connection, and is sent what was on its way to it. That has no end of
+    /// its own unless its socket closes, and where heartbeats say how long a peer may be silent, it takes
+    /// something within that time.
+    Flushing {
+        until: Option<Duration>,
+        taking_until: Option<Duration>,
+    },
     /// How it ended while a thread of the application drove it, for the I/O thread to act on.
     Ended(End),
     /// It is about to be taken away. Where it is `cut_off`, it was drained and the peer's end did not come.
@@ -75,7 +79,7 @@ impl Phase {
 
     /// Whether the peer has ended its half, and is sent what was on its way.
     pub(super) fn is_flushing(&self) -> bool {
-        matches!(self, Phase::Flushing(_))
+        matches!(self, Phase::Flushing { .. })
     }
 
     /// Whether nothing may be written any more.
@@ -102,7 +106,15 @@ impl Phase {
                     heard_until: None,
                 };
             }
-            Phase::Flushing(None) => *self = Phase::Flushing(Some(until)),
+            Phase::Flushing {
+                until: None,
+                taking_until,
+            } => {
+                *self = Phase::Flushing {
+                    until: Some(until),
+                    taking_until,
+                };
+            }
             _ => {}
         }
     }
@@ -125,13 +137,25 @@ impl Phase {
     }
 
     /// The peer has ended its half while something was on its way to it. Returns whether that goes out first.
-    pub(super) fn flush(&mut self) -> bool {
-        match *self {
-            Phase::Open => *self = Phase::Flushing(None),
-            Phase::Finishing(until) => *self = Phase::Flushing(Some(until)),
+    /// The peer has to take some of it by this time.
+    pub(super) fn flush(&mut self, by: Option<Duration>) -> bool {
+        let until = match *self {
+            Phase::Open => None,
+            Phase::Finishing(until) => Some(until),
             _ => return false,
-        }
+        };
+        *self = Phase::Flushing {
+            until,
+            taking_until: by,
+        };
         true
+    }
+
+    /// The peer takes what was on its way, and has to take more by this time.
+    pub(super) fn takes(&mut self, by: Option<Duration>) {
+        if let Phase::Flushing { taking_until, .. } = self {
+            *taking_until = by;
+        }
     }
 
     /// The peer's end came, in good order.
@@ -163,7 +187,10 @@ impl Phase {
                 Some(heard_until.map_or(until, |heard| heard.min(until)))
             }
             Phase::Draining { until, .. } => Some(until),
-            Phase::Flushing(until) => until,
+            Phase::Flushing {
+                until,
+                taking_until,
+            } => until.into_iter().chain(taking_until).min(),
             Phase::Open | Phase::Ended(_) | Phase::Over { .. } => None,
         }
     }
@@ -280,7 +307,7 @@ mod tests {
     #[test]
     fn what_is_on_its_way_goes_out_when_the_peer_has_ended_its_half() {
         let mut phase = Phase::Open;
-        assert!(phase.flush() && phase.is_flushing());
+        assert!(phase.flush(None) && phase.is_flushing());
         assert_eq!(phase.until(), None);
         // Its socket closes.
         phase.finish(LATE);
@@ -289,16 +316,30 @@ mod tests {
         assert_eq!(phase.until(), Some(LATE));
         let mut phase = Phase::Open;
         phase.finish(LATE);
-        assert!(phase.flush());
+        assert!(phase.flush(None));
         assert_eq!(phase.until(), Some(LATE));
         // It has all of it, or is not sent anything.
         let mut phase = Phase::Open;
         phase.finish(LATE);
         phase.all_is_sent(None);
-        assert!(!phase.flush() && phase.is_finished());
+        assert!(!phase.flush(None) && phase.is_finished());
         let mut phase = Phase::Open;
         phase.drain(LATE);
-        assert!(!phase.flush() && phase.is_draining());
+        assert!(!phase.flush(None) && phase.is_draining());
+    }
+
+    #[test]
+    fn a_peer_that_has_ended_its_half_goes_on_taking_where_heartbeats_are_asked_for() {
+        let mut phase = Phase::Open;
+        phase.takes(Some(SOON));
+        assert!(phase.is_open());
+        assert!(phase.flush(Some(SOON)));
+        assert_eq!(phase.until(), Some(SOON));
+        phase.takes(Some(2 * SOON));
+        assert_eq!(phase.until(), Some(2 * SOON));
+        phase.finish(LATE);
+        phase.takes(Some(LATE + SOON));
+        assert_eq!(phase.until(), Some(LATE));
     }
 
     #[test]
