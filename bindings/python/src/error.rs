@@ -91,6 +91,9 @@ pub(crate) fn of_socket(py: Python<'_>, error: Error) -> PyErr {
         Error::WouldBlock => "Again",
         Error::TimedOut { limit, .. } => return timed_out(py, *limit, &error),
         Error::Closed => "SocketClosed",
+        Error::Drained { cut_off } => {
+            return exception(py, "Drained", (error.to_string(), *cut_off));
+        }
         Error::Forked => "Forked",
         Error::EngineFailed => "EngineFailed",
         Error::Unsupported(_) => "Unsupported",

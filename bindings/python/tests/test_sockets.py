@@ -159,6 +159,26 @@ def test_sending_many_says_how_many_were_sent(pair: Pairs) -> None:
     assert client.send_many([b"a", b"b"]) == 2
 
 
+def test_a_worker_leaves_with_what_it_was_sent(pair: Pairs) -> None:
+    leaving, push = pair(sealwire.PULL, sealwire.PUSH, "NULL")
+    staying = pair.socket(sealwire.PULL)
+    push.connect(staying.bind("tcp://127.0.0.1:*"))
+    push.wait_connected(2, timeout=TIMEOUT_MS)
+    for number in range(500):
+        push.send(str(number))
+    received = [int(leaving.recv())]
+    leaving.drain(TIMEOUT_MS)
+    received.extend(int(message) for message in leaving)
+    with pytest.raises(sealwire.Drained) as drained:
+        leaving.recv()
+    assert drained.value.cut_off == 0
+    while len(received) < 500:
+        received.append(int(staying.recv()))
+    assert sorted(received) == list(range(500))
+    with pytest.raises(sealwire.Unsupported):
+        push.drain(0)
+
+
 def test_topics(pair: Pairs) -> None:
     xpub, subscriber = pair(sealwire.XPUB, sealwire.SUB)
     subscriber.subscribe("news")

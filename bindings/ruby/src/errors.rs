@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use magnus::value::{Lazy, ReprValue as _};
 use magnus::{
-    Class as _, Error, Exception, ExceptionClass, Module as _, Object as _, RModule, RObject, Ruby,
+    Class as _, Error, Exception, ExceptionClass, IntoValue, Module as _, Object as _, RModule,
+    RObject, Ruby,
 };
 use sealwire::Operation;
 
@@ -37,6 +38,7 @@ classes! {
     ERROR, "Error", ERROR;
     TIMEOUT, "TimeoutError", ERROR;
     CLOSED, "ClosedError", ERROR;
+    DRAINED, "DrainedError", ERROR;
     STATE, "StateError", ERROR;
     REQUEST_LOST, "RequestLostError", ERROR;
     UNSUPPORTED, "UnsupportedError", ERROR;
@@ -64,6 +66,7 @@ fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
     match error {
         E::WouldBlock | E::TimedOut { .. } => &TIMEOUT,
         E::Closed => &CLOSED,
+        E::Drained { .. } => &DRAINED,
         E::Forked => &FORKED,
         E::EngineFailed => &ENGINE_FAILED,
         E::State(_) => &STATE,
@@ -95,7 +98,24 @@ pub(crate) fn new(ruby: &Ruby, class: ExceptionClass, problem: impl AsRef<str>) 
 
 /// What a socket said, in its own words.
 pub(crate) fn raised(ruby: &Ruby, error: &sealwire::Error) -> Error {
-    new(ruby, ruby.get_inner(class(error)), error.to_string())
+    let class = ruby.get_inner(class(error));
+    match error {
+        sealwire::Error::Drained { cut_off } => {
+            that_knows(class, error.to_string(), "@cut_off", *cut_off)
+        }
+        _ => new(ruby, class, error.to_string()),
+    }
+}
+
+/// An exception of this class that knows something beside its text.
+fn that_knows(class: ExceptionClass, problem: String, name: &str, value: impl IntoValue) -> Error {
+    let exception: Result<Exception, Error> = class.new_instance((problem,));
+    let attached = exception.and_then(|exception| {
+        let object = RObject::from_value(exception.as_value());
+        object.map_or(Ok(()), |object| object.ivar_set(name, value))?;
+        Ok(exception)
+    });
+    attached.map_or_else(|error| error, Error::from)
 }
 
 /// The error of a wait that `limit` ended, with the reason as far as the socket knows it.
@@ -118,19 +138,13 @@ pub(crate) fn timed_out(
 
 /// An error of time. The last failure of a connection often says why, and is there as `failure` too.
 pub(crate) fn expired(ruby: &Ruby, error: sealwire::Error) -> Error {
-    let exception: Result<Exception, Error> =
-        ruby.get_inner(&TIMEOUT).new_instance((error.to_string(),));
+    let problem = error.to_string();
     let failure = match error {
         sealwire::Error::TimedOut { last_failure, .. } => last_failure,
         _ => None,
     };
     let failure = failure.map(|failure| Failure::wrap(ruby, *failure));
-    let attached = exception.and_then(|exception| {
-        let object = RObject::from_value(exception.as_value());
-        object.map_or(Ok(()), |object| object.ivar_set("@failure", failure))?;
-        Ok(exception)
-    });
-    attached.map_or_else(|error| error, Error::from)
+    that_knows(ruby.get_inner(&TIMEOUT), problem, "@failure", failure)
 }
 
 pub(crate) fn forked(ruby: &Ruby, problem: &'static str) -> Error {

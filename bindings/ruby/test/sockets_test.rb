@@ -52,6 +52,21 @@ class SocketsTest < SealwireTest
     assert_equal Sealwire::Message.new(%w[a b]), message
   end
 
+  def test_a_worker_leaves_with_what_it_was_sent
+    leaving, push = connected(:PULL, :PUSH)
+    staying = socket(:PULL)
+    push.connect(staying.bind("tcp://127.0.0.1:*"))
+    push.wait_connected(2)
+    500.times { |number| push << number.to_s }
+    received = [leaving.receive.to_s]
+    leaving.drain(TIMEOUT)
+    leaving.each { |message| received << message.to_s }
+    assert_equal 0, assert_raises(Sealwire::DrainedError) { leaving.receive }.cut_off
+    received << staying.receive.to_s while received.size < 500
+    assert_equal (0...500).to_a, received.map(&:to_i).sort
+    assert_raises(Sealwire::UnsupportedError) { push.drain(0) }
+  end
+
   def test_publish_and_subscribe
     publisher, subscriber = connected(:XPUB, :SUB, mechanism: :blake3)
     subscriber.subscribe("news.")

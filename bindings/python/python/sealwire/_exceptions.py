@@ -32,6 +32,16 @@ class SocketClosed(Error):
     """The socket is closed."""
 
 
+class Drained(Error):
+    """The socket was drained: everything that its peers sent has been received, and it takes no new ones.
+    ``cut_off`` connections did not end in good order within the time limit; what was on its way over
+    them is lost."""
+
+    def __init__(self, text: str, cut_off: int) -> None:
+        super().__init__(text)
+        self.cut_off = cut_off
+
+
 class ContextTerminated(SocketClosed):
     """The context of the socket has ended, and the socket with it."""
 

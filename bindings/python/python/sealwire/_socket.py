@@ -9,7 +9,7 @@ from typing import Any, Iterator
 from . import _poll
 from ._base import Options, Strict
 from ._constants import POLLIN
-from ._exceptions import SocketClosed, Unsent
+from ._exceptions import Drained, SocketClosed, Unsent
 from ._sealwire import BlockingSocket, ContextCore, Monitor, Security
 
 
@@ -97,11 +97,11 @@ class Socket(Options, BlockingSocket):
         return _poll.wait(self.readiness(), flags, timeout)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Receives messages of one frame, one after the other, until the socket is closed."""
+        """Receives messages of one frame, one after the other, until the socket is closed or was drained."""
         while True:
             try:
                 message = self.recv()
-            except SocketClosed:
+            except (Drained, SocketClosed):
                 return
             yield message
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Literal, overloa
 from . import _forms, _socket
 from ._base import Options
 from ._constants import NOBLOCK, POLLIN, POLLOUT
-from ._exceptions import Again, SocketClosed, Unsent
+from ._exceptions import Again, Drained, SocketClosed, Unsent
 from ._loop import Expired, driver, run
 from ._poll import events_of
 from ._sealwire import ContextCore, Event, Frame, Message, Security, SocketCore
@@ -300,14 +300,14 @@ class Socket(Options, SocketCore):
             self._close_later()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Receives messages of one frame, one after the other, until the socket is closed."""
+        """Receives messages of one frame, one after the other, until the socket is closed or was drained."""
         return self._messages()
 
     async def _messages(self) -> AsyncIterator[bytes]:
         while True:
             try:
                 message = await self.recv()
-            except SocketClosed:
+            except (Drained, SocketClosed):
                 return
             yield message
 

@@ -13,6 +13,7 @@ mod sending;
 mod telling;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -154,6 +155,17 @@ impl SocketCore {
     fn disconnect(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
         let socket = self.socket(py)?;
         py.detach(|| socket.disconnect(endpoint))
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// Begins to leave in good order: takes no new peers and endpoints, and goes on receiving what its peers have
+    /// sent. When all has been received, receiving raises `Drained`, whose `cut_off` is the number of
+    /// connections that did not end in good order within `timeout` milliseconds (negative: however long that
+    /// takes), and a loop over the socket ends. For PULL, GATHER, SUB and DISH.
+    fn drain(&self, py: Python<'_>, timeout: f64) -> PyResult<()> {
+        let socket = self.socket(py)?;
+        let limit = crate::wait::milliseconds(timeout);
+        py.detach(|| socket.drain(limit.unwrap_or(Duration::MAX)))
             .map_err(|error| self.failed(py, error))
     }
 

@@ -5,4 +5,9 @@ module Sealwire
     # The latest Failure of a connection of the socket that has not been made good since, or nil.
     attr_reader :failure
   end
+
+  class DrainedError
+    # How many connections did not end in good order within the time limit.
+    attr_reader :cut_off
+  end
 end

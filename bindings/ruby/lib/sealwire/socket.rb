@@ -45,13 +45,13 @@ module Sealwire
       end
     end
 
-    # Yields messages until the socket is closed.
+    # Yields messages until the socket is closed, or was drained.
     def each
       return enum_for unless block_given?
 
       begin
         loop { yield receive }
-      rescue ClosedError
+      rescue ClosedError, DrainedError
         self
       end
     end

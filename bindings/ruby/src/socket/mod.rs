@@ -104,6 +104,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("connect_peer", method!(Socket::connect_peer, -1))?;
     class.define_method("unbind", method!(Socket::unbind, 1))?;
     class.define_method("disconnect", method!(Socket::disconnect, 1))?;
+    class.define_method("drain", method!(Socket::drain, 1))?;
     class.define_method("bound_endpoints", method!(Socket::bound_endpoints, 0))?;
     class.define_method(
         "connected_endpoints",
@@ -291,6 +292,14 @@ impl Socket {
     fn disconnect(ruby: &Ruby, this: Obj<Self>, text: String) -> Result<Obj<Self>, Error> {
         let ended = this.socket(ruby)?.disconnect(endpoint(ruby, &text)?);
         ended.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(this)
+    }
+
+    /// Begins to leave in good order, within a time in seconds.
+    fn drain(ruby: &Ruby, this: Obj<Self>, limit: Value) -> Result<Obj<Self>, Error> {
+        let limit = seconds(ruby, "the limit", limit)?;
+        let begun = this.socket(ruby)?.drain(limit.unwrap_or(Duration::MAX));
+        begun.map_err(|error| errors::raised(ruby, &error))?;
         Ok(this)
     }
 

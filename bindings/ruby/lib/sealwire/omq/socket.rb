@@ -137,7 +137,7 @@ module OMQ
         while (message = receive)
           yield message
         end
-      rescue Sealwire::ClosedError, Sealwire::TimeoutError
+      rescue Sealwire::ClosedError, Sealwire::DrainedError, Sealwire::TimeoutError
         nil
       end
     end
