@@ -360,6 +360,13 @@ fn broadcast(plan: Plan) -> usize {
     settle(&mut scene, |scene| {
         dishes.iter_mut().for_each(|dish| dish.receive(scene));
     });
+    // One whose exchange began with the quiet, or whose host had no descriptors before, is bound by then.
+    while dishes
+        .iter_mut()
+        .any(|dish| dish.open(&mut scene).is_none())
+    {
+        wait(&mut scene, PAUSE, |_| ());
+    }
     for group in 0..GROUPS {
         for (number, radio) in radios.iter_mut().enumerate() {
             let before: Vec<_> = dishes
