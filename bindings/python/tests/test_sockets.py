@@ -165,7 +165,7 @@ def test_a_worker_leaves_with_what_it_was_sent(pair: Pairs) -> None:
     push.connect(staying.bind("tcp://127.0.0.1:*"))
     push.wait_connected(2, timeout=TIMEOUT_MS)
     for number in range(500):
-        push.send(str(number))
+        push.send_string(str(number))
     received = [int(leaving.recv())]
     leaving.drain(TIMEOUT_MS)
     received.extend(int(message) for message in leaving)

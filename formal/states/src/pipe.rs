@@ -37,7 +37,7 @@ mod state;
 #[path = "../../../crates/sealwire/src/pattern/high_water_mark.rs"]
 mod high_water_mark;
 
-use high_water_mark::Mark;
+use high_water_mark::QueueLimit;
 pub(crate) use state::{Action, State};
 
 /// What a control takes away.
@@ -74,8 +74,8 @@ pub(crate) enum Without {
 pub(crate) struct PipeModel {
     /// Messages of each sender.
     sends: Vec<u8>,
-    send: Mark,
-    receive: Mark,
+    send: QueueLimit,
+    receive: QueueLimit,
     /// Messages that the protocol takes before it has written, and that the wire holds.
     budget: usize,
     wire: usize,
@@ -162,7 +162,7 @@ impl Checked for PipeModel {
     }
 
     fn fill(table: &mut Table<Self>) {
-        let messages = |messages| Mark { messages, bytes: 0 };
+        let messages = |messages| QueueLimit { messages, bytes: 0 };
         let one = PipeModel {
             sends: vec![4],
             send: messages(2),
@@ -189,11 +189,11 @@ impl Checked for PipeModel {
             ..one.clone()
         };
         let bytes = PipeModel {
-            send: Mark {
+            send: QueueLimit {
                 messages: 0,
                 bytes: 3,
             },
-            receive: Mark {
+            receive: QueueLimit {
                 messages: 0,
                 bytes: 2,
             },
