@@ -261,7 +261,7 @@ fuzz_target!(|input: Input<'_>| {
             break;
         }
     }
-    driven.proto.close();
+    drop(driven.proto.close());
     while let Some((index, key)) = pick(&driven.calls, 0) {
         assert!(
             matches!(driven.proto.poll_call(key, Waker::noop()), Poll::Ready(_)),
