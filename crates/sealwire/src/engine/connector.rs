@@ -26,6 +26,9 @@ pub(super) struct Connector {
     pub(super) state: State,
     /// Attempts that failed in a row.
     failures: u32,
+    /// A session whose peer has left while something was on its way to it, beside the present one. One at most, or a
+    /// peer that leaves and does not read would have another each time.
+    flushing: Option<SessionKey>,
 }
 
 pub(super) enum State {
@@ -52,6 +55,7 @@ impl Connector {
             endpoint,
             state: State::Waiting(Duration::ZERO),
             failures: 0,
+            flushing: None,
         }
     }
 
@@ -210,6 +214,18 @@ impl Connector {
             self.failures = 0;
         }
         self.retry(stops, now, world)
+    }
+
+    /// The peer of this session has left. Returns whether the next attempt may be made before the session has ended.
+    pub(super) fn left(&mut self, session: SessionKey) -> bool {
+        let is_first = self.flushing.is_none();
+        self.flushing.get_or_insert(session);
+        is_first
+    }
+
+    /// Forgets a session that has ended. Returns whether the next attempt was made, or is due, without that.
+    pub(super) fn forget(&mut self, session: SessionKey) -> bool {
+        self.flushing.take_if(|left| *left == session).is_some()
     }
 
     fn retry(&mut self, stops: bool, now: Duration, world: &dyn World) -> Option<Duration> {

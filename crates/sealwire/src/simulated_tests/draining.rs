@@ -1,8 +1,11 @@
 //! Workers that leave in good order, while their sender goes on.
 
+use super::everything::wait;
 use super::*;
 
 const MESSAGES: u64 = 600;
+/// Long enough to connect.
+const MINUTE: Duration = Duration::from_secs(60);
 /// The last one stays.
 const WORKERS: usize = 3;
 
@@ -155,6 +158,61 @@ fn a_peer_whose_end_does_not_come_is_cut_off_when_the_time_is_up() {
         );
         assert!(scene.network.now() >= began + limit, "seed {seed}");
         drop((push, pull, contexts));
+        scene.end();
+    }
+}
+
+/// A socket that connects has one connection at most beside the present one that it writes to a peer that has left. Who
+/// leaves again and again, and reads nothing, cannot have it hold more.
+#[test]
+fn a_peer_that_leaves_without_reading_is_not_connected_to_without_end() {
+    // What is on its way is more than these networks hold.
+    for seed in 0..4 {
+        let mut scene = scene(seed, Trouble::NONE);
+        let contexts = [1, 2].map(|host| scene.context(host));
+        let securities = Securities::new(seed);
+        let build = |context: &Context, socket_type, security| {
+            let builder = Socket::builder(socket_type).context(context);
+            let builder = builder.security(security).linger(Duration::ZERO);
+            builder.receive_high_water_mark(1).build().unwrap()
+        };
+        let push = build(&contexts[0], SocketType::Push, securities.client());
+        let endpoint = format!("tcp://{}:5555", address(2));
+        push.connect(endpoint.clone()).unwrap();
+        let bound = |scene: &mut Scene| {
+            let pull = build(&contexts[1], SocketType::Pull, securities.server());
+            pull.bind(endpoint.clone()).unwrap();
+            wait(scene, MINUTE, |_| ());
+            pull
+        };
+        let mut left = Vec::new();
+        for _ in 0..2 {
+            let pull = bound(&mut scene);
+            assert_eq!(
+                (push.peers().len(), pull.peers().len()),
+                (1, 1),
+                "seed {seed}"
+            );
+            while at_once(push.try_send(vec![0; 30_000]).map_err(Error::from)).is_some() {
+                scene.pass(PAUSE);
+            }
+            pull.drain(100 * HOUR).unwrap();
+            wait(&mut scene, MINUTE, |_| ());
+            assert!(push.peers().is_empty(), "seed {seed}");
+            left.push(pull);
+        }
+        let next = bound(&mut scene);
+        assert!(
+            next.peers().is_empty(),
+            "seed {seed}: it holds what three have left"
+        );
+        let last = left.pop().unwrap();
+        while !matches!(last.try_recv(), Err(Error::Drained { cut_off: 0 })) {
+            scene.pass(PAUSE);
+        }
+        wait(&mut scene, MINUTE, |_| ());
+        assert_eq!(next.peers().len(), 1, "seed {seed}");
+        drop((push, left, last, next, contexts));
         scene.end();
     }
 }

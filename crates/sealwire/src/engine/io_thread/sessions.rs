@@ -200,9 +200,17 @@ impl IoThread {
 
     /// The peer of a session has ended its half. The session sends the rest by itself.
     fn part(&mut self, parting: Parting) {
-        let (origin, ready_for) = (parting.origin, parting.ready_for);
+        let Parting {
+            origin,
+            key,
+            ready_for,
+            ..
+        } = parting;
         guard::contain("dropping messages", || parting.tell());
-        self.connection_ended(origin, Some(ready_for));
+        let connector = self.sources.connector_of(origin);
+        if connector.is_some_and(|connector| connector.left(key)) {
+            self.connection_ended(origin, Some(ready_for));
+        }
     }
 
     pub(super) fn end_session(&mut self, slot: usize, end: End) {
@@ -212,7 +220,6 @@ impl IoThread {
         };
         let now = self.reactor.now();
         let (origin, key) = (session.identity.origin, session.identity.key);
-        let parted = session.has_parted();
         let Reactor { world, timers, .. } = &mut self.reactor;
         let ready_for = session.withdraw(world.registry(), timers, now);
         guard::contain("ending a connection", || session.ended(end));
@@ -222,20 +229,22 @@ impl IoThread {
                     listener.ended(key);
                 }
             }
-            Origin::Connector { .. } if parted => {}
-            Origin::Connector { .. } => self.connection_ended(origin, ready_for),
+            Origin::Connector { .. } => {
+                let connector = self.sources.connector_of(origin);
+                if !connector.is_some_and(|connector| connector.forget(key)) {
+                    self.connection_ended(origin, ready_for);
+                }
+            }
         }
     }
 
     /// The peer of a connector's session is gone: it tries again. `ready_for` is how long the connection was of use, if
     /// it was.
     fn connection_ended(&mut self, origin: Origin, ready_for: Option<Duration>) {
-        let Origin::Connector { slot, id } = origin else {
-            return;
-        };
         let now = self.reactor.now();
-        let connector = self.sources.connector(slot);
-        if let Some(connector) = connector.filter(|connector| connector.id == id) {
+        if let Origin::Connector { slot, .. } = origin
+            && let Some(connector) = self.sources.connector_of(origin)
+        {
             let at = connector.ended(ready_for, now, &*self.reactor.world);
             self.wait_to_retry(slot, at);
         }

@@ -166,6 +166,14 @@ impl Sources {
         }
     }
 
+    /// The connector that made a connection, if it is still there.
+    pub(super) fn connector_of(&mut self, origin: Origin) -> Option<&mut Connector> {
+        let Origin::Connector { slot, id } = origin else {
+            return None;
+        };
+        self.connector(slot).filter(|connector| connector.id == id)
+    }
+
     pub(super) fn datagrams(&mut self, slot: usize) -> Option<&mut Datagrams> {
         match self.slab.get_mut(slot) {
             Some(EventSource::Datagrams(datagrams)) => Some(datagrams),

@@ -13,7 +13,7 @@ use super::end::End;
 use super::standing::Standing;
 use crate::core::SocketCore;
 use crate::engine::reactor::Reactor;
-use crate::engine::session_key::Origin;
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::timers::Timers;
 use crate::failure::FailureCause;
 use crate::monitor::{Event, add};
@@ -24,6 +24,7 @@ use crate::peer::Peer;
 pub(in crate::engine) struct Parting {
     core: Arc<SocketCore>,
     pub(in crate::engine) origin: Origin,
+    pub(in crate::engine) key: SessionKey,
     /// How long the connection has been of use.
     pub(in crate::engine) ready_for: Duration,
     peer: Arc<Peer>,
@@ -109,6 +110,7 @@ impl Session {
         Some(Parting {
             core: self.identity.core.clone(),
             origin: self.identity.origin,
+            key: self.identity.key,
             ready_for: attached.age(reactor.now()),
             peer: attached.peer().clone(),
             pipe,
@@ -116,7 +118,7 @@ impl Session {
     }
 
     /// Whether the socket has let the peer go already.
-    pub(in crate::engine) fn has_parted(&self) -> bool {
+    fn has_parted(&self) -> bool {
         let attached = self.standing.attached();
         attached.is_some_and(|attached| attached.pipe.has_parted())
     }
@@ -140,6 +142,7 @@ impl Session {
 
     /// Lets the socket know that the connection is over, and everybody else why.
     pub(in crate::engine) fn ended(self, end: End) {
+        let was_told = self.has_parted();
         let Session {
             identity,
             transport,
@@ -155,9 +158,6 @@ impl Session {
             identity.core.note_cut_off();
         }
         transport.close();
-        // Then the monitors know.
-        let parted =
-            matches!(&standing, Standing::Attached(attached) if attached.pipe.has_parted());
         let peer = match standing {
             Standing::Attached(attached) => {
                 Some(attached.close(&identity.core, &mut *protocol, &end))
@@ -167,6 +167,6 @@ impl Session {
                 None
             }
         };
-        identity.tell_end(end, peer.filter(|_| !parted));
+        identity.tell_end(end, peer.filter(|_| !was_told));
     }
 }
