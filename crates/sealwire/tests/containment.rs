@@ -14,79 +14,22 @@ use bytes::Bytes;
 use sealwire::auth::{Authenticator, Client, Decision, Guest};
 use sealwire::blocking::Socket;
 use sealwire::panics::contain;
-use sealwire::provider::{
-    ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
-};
 use sealwire::{
-    Context, DefaultProvider, Event, FailureCause, Frame, Generate as _, KeyPair, Message,
-    PublicKey, SecretKey, Security, SocketType,
+    Context, Event, FailureCause, Frame, Generate as _, KeyPair, Message, Security, SocketType,
 };
+use support::primitives::{Hook, Hooked, Primitive};
 use support::{Path, TIMEOUT, await_event, eventually, options};
 
 /// Panics once, at the call with this number.
 #[derive(Debug)]
 struct Fuse(Arc<AtomicI64>);
 
-impl Fuse {
-    fn burn(&self) {
+impl Hook for Fuse {
+    fn called(&self, _: Primitive) {
         assert!(
             self.0.fetch_sub(1, Ordering::SeqCst) != 0,
             "a provider that panics"
         );
-    }
-}
-
-struct Cipher(Box<dyn MessageCipher>, Arc<AtomicI64>);
-
-impl MessageCipher for Cipher {
-    fn seal(&self, jobs: &mut [SealJob<'_>]) {
-        Fuse(self.1.clone()).burn();
-        self.0.seal(jobs);
-    }
-
-    fn open(&self, jobs: &mut [OpenJob<'_>]) {
-        Fuse(self.1.clone()).burn();
-        self.0.open(jobs);
-    }
-}
-
-impl Provider for Fuse {
-    fn public_key(&self, secret: &SecretKey) -> PublicKey {
-        self.burn();
-        DefaultProvider.public_key(secret)
-    }
-
-    fn diffie_hellman(
-        &self,
-        ours: &SecretKey,
-        theirs: &PublicKey,
-    ) -> Result<SharedSecret, WeakKey> {
-        self.burn();
-        DefaultProvider.diffie_hellman(ours, theirs)
-    }
-
-    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
-        self.burn();
-        DefaultProvider.hash(parts)
-    }
-
-    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
-        self.burn();
-        DefaultProvider.derive_key(context, material, output);
-    }
-
-    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
-        self.burn();
-        Box::new(Cipher(DefaultProvider.cipher(key), self.0.clone()))
-    }
-
-    fn continuous_cipher(
-        &self,
-        encryption_key: &[u8; 32],
-        authentication_key: &[u8; 32],
-        nonce: &[u8; 8],
-    ) -> Box<dyn ContinuousCipher> {
-        DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
     }
 }
 
@@ -111,9 +54,9 @@ fn a_provider_may_panic_at_any_call_of_either_side() {
                 [path.server(SocketType::Pull), path.client(SocketType::Push)]
                     .map(|builder| builder.context(&context).linger(Duration::ZERO));
             if at_server {
-                server = server.provider(Arc::new(Fuse(fuse.clone())));
+                server = server.provider(Hooked::new(Fuse(fuse.clone())));
             } else {
-                client = client.provider(Arc::new(Fuse(fuse.clone())));
+                client = client.provider(Hooked::new(Fuse(fuse.clone())));
             }
             let (pull, push) = (
                 server.build_blocking().unwrap(),
@@ -200,60 +143,13 @@ fn the_owner_of_a_payload_may_panic_as_it_is_dropped() {
     }
 }
 
-/// The cipher of a connection. The first one that is dropped while `armed` panics.
-struct PartingCipher(Box<dyn MessageCipher>, Arc<AtomicBool>);
-
-impl MessageCipher for PartingCipher {
-    fn seal(&self, jobs: &mut [SealJob<'_>]) {
-        self.0.seal(jobs);
-    }
-
-    fn open(&self, jobs: &mut [OpenJob<'_>]) {
-        self.0.open(jobs);
-    }
-}
-
-impl Drop for PartingCipher {
-    fn drop(&mut self) {
-        assert!(!self.1.swap(false, Ordering::SeqCst), "a cipher's end");
-    }
-}
-
+/// The first cipher of a connection that is dropped while it is armed panics.
 #[derive(Debug)]
 struct PartingCiphers(Arc<AtomicBool>);
 
-impl Provider for PartingCiphers {
-    fn public_key(&self, secret: &SecretKey) -> PublicKey {
-        DefaultProvider.public_key(secret)
-    }
-
-    fn diffie_hellman(
-        &self,
-        ours: &SecretKey,
-        theirs: &PublicKey,
-    ) -> Result<SharedSecret, WeakKey> {
-        DefaultProvider.diffie_hellman(ours, theirs)
-    }
-
-    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
-        DefaultProvider.hash(parts)
-    }
-
-    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
-        DefaultProvider.derive_key(context, material, output);
-    }
-
-    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
-        Box::new(PartingCipher(DefaultProvider.cipher(key), self.0.clone()))
-    }
-
-    fn continuous_cipher(
-        &self,
-        encryption_key: &[u8; 32],
-        authentication_key: &[u8; 32],
-        nonce: &[u8; 8],
-    ) -> Box<dyn ContinuousCipher> {
-        DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
+impl Hook for PartingCiphers {
+    fn cipher_dropped(&self) {
+        assert!(!self.0.swap(false, Ordering::SeqCst), "a cipher's end");
     }
 }
 
@@ -266,8 +162,8 @@ fn what_a_connection_has_may_panic_as_it_ends() {
     );
     let server = path.server(SocketType::Pull);
     let client = path.client(SocketType::Push).linger(Duration::ZERO);
-    let pull = server.provider(Arc::new(Fuse(cut.clone())));
-    let push = client.provider(Arc::new(PartingCiphers(armed.clone())));
+    let pull = server.provider(Hooked::new(Fuse(cut.clone())));
+    let push = client.provider(Hooked::new(PartingCiphers(armed.clone())));
     let (pull, push) = (
         pull.build_blocking().unwrap(),
         push.build_blocking().unwrap(),

@@ -37,6 +37,15 @@ fn rest(pull: &Socket) -> (Vec<usize>, usize) {
     }
 }
 
+/// The messages that were not received so far come here, and none comes twice.
+fn has_the_rest(pull: &Socket, mut received: Vec<usize>) {
+    while received.len() < MESSAGES {
+        received.push(number(&pull.recv().unwrap()));
+    }
+    received.sort_unstable();
+    assert_eq!(received, Vec::from_iter(0..MESSAGES));
+}
+
 fn push(builder: SocketBuilder) -> Socket {
     builder.send_buffer(HELD).build_blocking().unwrap()
 }
@@ -89,12 +98,8 @@ fn leave(endpoint: String, server: SocketBuilder, client: impl Fn() -> SocketBui
         Err(Error::Drained { cut_off: 0 })
     ));
     received.extend(more);
-    while received.len() < MESSAGES {
-        received.push(number(&staying.recv().unwrap()));
-    }
+    has_the_rest(&staying, received);
     sending.join().unwrap();
-    received.sort_unstable();
-    assert_eq!(received, Vec::from_iter(0..MESSAGES));
     assert_eq!(push.counters().dropped_unsent, 0);
 }
 
@@ -120,11 +125,7 @@ fn a_worker_that_leaves_slowly_keeps_no_message_from_others() {
     let (more, cut_off) = rest(&leaving);
     assert_eq!(cut_off, 0);
     received.extend(more);
-    while received.len() < MESSAGES {
-        received.push(number(&staying.recv().unwrap()));
-    }
-    received.sort_unstable();
-    assert_eq!(received, Vec::from_iter(0..MESSAGES));
+    has_the_rest(&staying, received);
 }
 
 #[test]
@@ -146,11 +147,7 @@ fn a_sender_connects_again_before_the_last_messages_are_taken() {
     });
     received.push(number(&next.recv().unwrap()));
     received.extend(rest(&leaving).0);
-    while received.len() < MESSAGES {
-        received.push(number(&next.recv().unwrap()));
-    }
-    received.sort_unstable();
-    assert_eq!(received, Vec::from_iter(0..MESSAGES));
+    has_the_rest(&next, received);
 }
 
 #[test]

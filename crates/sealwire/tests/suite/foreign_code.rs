@@ -10,11 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sealwire::blocking::Socket;
-use sealwire::provider::{
-    ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
-};
-use sealwire::{DefaultProvider, Message, PublicKey, SecretKey, SocketType};
+use sealwire::{Message, SocketType};
 
+use crate::support::primitives::{Hook, Hooked, Primitive};
 use crate::support::{Path, eventually};
 
 /// What foreign code does each time it is called.
@@ -72,56 +70,14 @@ impl Drop for Owner {
     }
 }
 
-struct Cipher(Box<dyn MessageCipher>, Arc<Whims>);
-
-impl MessageCipher for Cipher {
-    fn seal(&self, jobs: &mut [SealJob<'_>]) {
-        self.1.follow();
-        self.0.seal(jobs);
-    }
-
-    fn open(&self, jobs: &mut [OpenJob<'_>]) {
-        self.1.follow();
-        self.0.open(jobs);
-    }
-}
-
 #[derive(Debug)]
 struct Primitives(Arc<Whims>);
 
-impl Provider for Primitives {
-    fn public_key(&self, secret: &SecretKey) -> PublicKey {
-        DefaultProvider.public_key(secret)
-    }
-
-    fn diffie_hellman(
-        &self,
-        ours: &SecretKey,
-        theirs: &PublicKey,
-    ) -> Result<SharedSecret, WeakKey> {
-        self.0.follow();
-        DefaultProvider.diffie_hellman(ours, theirs)
-    }
-
-    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
-        DefaultProvider.hash(parts)
-    }
-
-    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
-        DefaultProvider.derive_key(context, material, output);
-    }
-
-    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
-        Box::new(Cipher(DefaultProvider.cipher(key), self.0.clone()))
-    }
-
-    fn continuous_cipher(
-        &self,
-        encryption_key: &[u8; 32],
-        authentication_key: &[u8; 32],
-        nonce: &[u8; 8],
-    ) -> Box<dyn ContinuousCipher> {
-        DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
+impl Hook for Primitives {
+    fn called(&self, primitive: Primitive) {
+        if let Primitive::DiffieHellman | Primitive::Seal | Primitive::Open = primitive {
+            self.0.follow();
+        }
     }
 }
 
@@ -158,7 +114,7 @@ impl Scene {
     fn over(path: &Path, panics: bool) -> Self {
         let whims = Whims::new(false);
         let [server, client] = [path.server(SocketType::Pull), path.client(SocketType::Push)]
-            .map(|builder| builder.provider(Arc::new(Primitives(whims.clone()))))
+            .map(|builder| builder.provider(Hooked::new(Primitives(whims.clone()))))
             .map(|builder| builder.linger(Duration::ZERO));
         let (pull, push) = path.link(server, client);
         push.send("first").unwrap();

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "wss")]
 pub(crate) mod authority;
+pub(crate) mod primitives;
 #[cfg(feature = "ws")]
 pub(crate) mod silence;
 #[cfg(feature = "ws")]
