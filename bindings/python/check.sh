@@ -17,7 +17,7 @@ trap 'rm -rf "$environment"' EXIT
 (cd "$root" && "$environment/bin/pip" install --quiet ./bindings/python)
 "$environment/bin/pip" install --quiet "mypy>=1.10" "pynacl>=1.5" "pytest>=8" "pytest-timeout>=2.3" "pyzmq>=26"
 
-# Each by itself, as whoever installs it does.
+# One by one, as a user builds them: together they would have other features, and be compiled again.
 (cd "$root" && cargo build --release --locked --quiet -p sealwire-capi)
 if [ -z "${SEALWIRE_PROGRAM:-}" ]; then
     (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli)

@@ -31,8 +31,8 @@ export GEM_HOME
 ./install.sh
 
 # Peers: the program, the C library, and the Python package in an environment of its own; or those
-# that the caller names.
-# Each by itself, as whoever installs it does.
+# that the caller names. One by one, as a user builds them: together they would have other features, and
+# be compiled again.
 if [ -z "${SEALWIRE_PROGRAM:-}" ]; then
     (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli)
     export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire

@@ -349,10 +349,10 @@ impl fmt::Display for CutOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => Ok(()),
+            1 => f.write_str(", but for what was on its way over a connection that was cut off"),
             connections => write!(
                 f,
-                ", but for what was on its way over {connections} connections that were cut off: their \
-                 senders count it as unconfirmed"
+                ", but for what was on its way over {connections} connections that were cut off"
             ),
         }
     }

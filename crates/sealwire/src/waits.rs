@@ -68,8 +68,7 @@ impl<'a> Polled<'a> {
 
 /// Sleeps until a descriptor has what it is asked for, or the deadline. `interrupted` is asked before each sleep,
 /// which then is a second at most, and after each signal handler, which it is told of, and may end the sleep;
-/// without it no signal does. Returns
-/// how many descriptors have something.
+/// without it no signal does. Returns how many descriptors have something.
 ///
 /// # Errors
 ///

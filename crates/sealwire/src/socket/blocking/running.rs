@@ -17,9 +17,10 @@ use crate::waiting::{self, Unfinished};
 ///
 /// No signal is lost in between: the thread holds signals back from the call with `false` on, and the
 /// system lets them in as the thread falls asleep. So what a handler notes before that is seen
-/// by that call, and one that runs later ends the sleep. What a handler notes that another thread runs meanwhile is
-/// seen by the next call, within a second. Without `ppoll` (macOS, NetBSD, OpenBSD) a signal that comes in just that moment ends the next sleep instead. `interrupted` should be
-/// short, and threads that it starts would take no signals.
+/// by that call, and one that runs later ends the sleep. A handler may also run on another thread: what it notes is
+/// seen by the next call, within a second. Without `ppoll` (macOS, NetBSD, OpenBSD) a signal that comes in just that
+/// moment ends the next sleep instead. `interrupted` should be short, and threads that it starts would take no
+/// signals.
 ///
 /// Calls inside of each other are fine. A waiting call holds a descriptor (two where there is no
 /// `eventfd`), which its thread keeps for the next one.
