@@ -162,11 +162,11 @@ fn a_peer_whose_end_does_not_come_is_cut_off_when_the_time_is_up() {
     }
 }
 
-/// A socket that connects has one connection at most beside the present one that it writes to a peer that has left. Who
-/// leaves again and again, and reads nothing, cannot have it hold more.
+/// A socket that connects has one connection at most, beside the present one, to a peer that has left and is written
+/// to. A peer that leaves again and again, and reads nothing, cannot have it hold more.
 #[test]
 fn a_peer_that_leaves_without_reading_is_not_connected_to_without_end() {
-    // What is on its way is more than these networks hold.
+    // These networks hold less than the messages.
     for seed in 0..4 {
         let mut scene = scene(seed, Trouble::NONE);
         let contexts = [1, 2].map(|host| scene.context(host));

@@ -8,7 +8,7 @@ use sealwire::provider::{
 };
 use sealwire::{DefaultProvider, PublicKey, SecretKey};
 
-/// What is called. Continuous ciphers have no hook.
+/// A call to the provider. Continuous ciphers have no hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Primitive {
     PublicKey,
