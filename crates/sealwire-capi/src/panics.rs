@@ -43,4 +43,15 @@ mod tests {
         assert!(text.to_str().is_ok_and(|text| text.contains("panicked")));
         assert_eq!(value(7, || panic!("on purpose")), 7);
     }
+
+    #[test]
+    fn an_object_that_panics_as_it_is_freed_is_contained() {
+        struct Parting;
+        impl Drop for Parting {
+            fn drop(&mut self) {
+                panic!("on purpose");
+            }
+        }
+        free(Some(Box::new(Parting)));
+    }
 }

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`Provider`](crate::Provider) primitives, payloads' owners (`Bytes::from_owner`) as they are dropped | while a connection is driven | ends that connection: `FailureCause::Internal` |
 //! | authenticators and ZAP handlers | threads for decisions, the I/O thread | refuses that client (`auth`) |
-//! | the same and providers, as they are dropped | the I/O thread, where it lets go of a socket or of a connection | nothing |
+//! | the same and providers, as they are dropped | the I/O thread and threads for decisions, where they let go of a socket, of a question about a client or of a connection | nothing |
 //! | wakers of executors | the thread that tells of a change | that task is not woken |
 //! | subscribers of `tracing` | the thread that logs | that line is lost |
 //!

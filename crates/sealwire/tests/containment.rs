@@ -216,6 +216,51 @@ fn the_owners_of_queued_payloads_may_panic_as_a_connection_ends() {
     gets_through(&pull, &push);
 }
 
+/// The same where a network is between them, and the peer has taken nothing for a while.
+#[test]
+fn the_owners_of_payloads_for_a_peer_that_ends_may_panic() {
+    const PAYLOADS: usize = 10;
+    let context = Context::new().unwrap();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let router = options(SocketType::Router).context(&context);
+    let router = router.build_blocking().unwrap();
+    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
+    let dealer = || {
+        let dealer = options(SocketType::Dealer).receive_high_water_mark(1);
+        let dealer = dealer.linger(Duration::ZERO).build_blocking().unwrap();
+        dealer.connect(endpoint.clone()).unwrap();
+        dealer.send("hello").unwrap();
+        (dealer, router.recv().unwrap().frames()[0].clone())
+    };
+    let (peer, routing_id) = dealer();
+    // More than the connection holds on the way.
+    for _ in 0..32 {
+        let message = [routing_id.clone(), Frame::from(vec![7; 1 << 20])];
+        router.send(Message::multipart(message)).unwrap();
+    }
+    for _ in 0..PAYLOADS {
+        let owner = Bytes::from_owner(Payload {
+            dropped: dropped.clone(),
+            panics: PAYLOADS,
+        });
+        let message = [routing_id.clone(), Frame::from(owner)];
+        router.send(Message::multipart(message)).unwrap();
+    }
+    assert_eq!(dropped.load(Ordering::SeqCst), 0, "they wait");
+    let monitor = router.monitor();
+    drop(peer);
+    await_event(&monitor, "its end", |event| match event {
+        Event::Disconnected { .. } | Event::Failed(_) => Some(()),
+        _ => None,
+    });
+    assert_eq!(dropped.load(Ordering::SeqCst), PAYLOADS);
+    let (next, routing_id) = dealer();
+    router
+        .send(Message::multipart([routing_id, Frame::from("welcome")]))
+        .unwrap();
+    assert_eq!(next.recv().unwrap().as_bytes(), b"welcome");
+}
+
 /// Lets everybody in, and panics as it is dropped.
 struct Parting(Arc<AtomicUsize>);
 

@@ -55,10 +55,7 @@ pub(super) struct Busy;
 
 impl<Q: Ask> Desk<Q> {
     pub(super) fn new() -> Self {
-        Desk(Arc::new(Inner {
-            state: Mutex::new(State::new()),
-            more: Condvar::new(),
-        }))
+        Desk(Arc::new(Inner::new(State::new())))
     }
 
     /// Puts a question of a socket to a thread, or lets it wait for one.
@@ -75,10 +72,12 @@ impl<Q: Ask> Desk<Q> {
                 } else {
                     None
                 };
-                if let Some((socket, _)) = &unserved {
-                    state.release(*socket);
-                }
+                let withdrawn = match &unserved {
+                    Some((socket, _)) => state.release(*socket),
+                    None => Vec::new(),
+                };
                 drop(state);
+                discard(withdrawn);
                 static LINES: LogGate = LogGate::new();
                 guard::log_seldom(&LINES, |times| {
                     tracing::error!(target: "sealwire", %error, times, "cannot start an authenticator thread");
@@ -96,12 +95,26 @@ impl<Q: Ask> Desk<Q> {
 
 impl<Q: Ask> Drop for Desk<Q> {
     fn drop(&mut self) {
-        self.0.lock().closed = true;
+        let mut state = self.0.lock();
+        state.closed = true;
+        let mut left: Vec<Q> = state.assigned.drain(..).map(|(_, left)| left).collect();
+        for share in state.sockets.values_mut() {
+            left.extend(share.waiting.drain(..));
+        }
+        drop(state);
         self.0.more.notify_all();
+        discard(left);
     }
 }
 
 impl<Q: Ask> Inner<Q> {
+    fn new(state: State<Q>) -> Self {
+        Inner {
+            state: Mutex::new(state),
+            more: Condvar::new(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<Q>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -118,10 +131,17 @@ impl<Q: Ask> Inner<Q> {
                 drop(state);
                 if question.is_wanted() {
                     question.answer();
+                } else {
+                    discard([question]);
                 }
                 state = self.lock();
+                let withdrawn = state.release(socket);
+                if !withdrawn.is_empty() {
+                    drop(state);
+                    discard(withdrawn);
+                    state = self.lock();
+                }
                 state.running -= 1;
-                state.release(socket);
                 continue;
             }
             let (again, waited) = self
@@ -181,8 +201,9 @@ impl<Q: Ask> State<Q> {
         }
     }
 
-    /// A thread is done with a question of this socket: the next one gets it.
-    fn release(&mut self, socket: u64) {
+    /// A thread is done with a question of this socket: the next one gets it. Returns those before it that
+    /// nobody wants answered any more.
+    fn release(&mut self, socket: u64) -> Vec<Q> {
         if let Some(share) = self.sockets.get_mut(&socket) {
             share.busy -= 1;
             self.extra -= usize::from(share.busy > 0);
@@ -192,12 +213,13 @@ impl<Q: Ask> State<Q> {
         }
         // The asker that gets a thread now is the last to get the next.
         let mut served = VecDeque::new();
+        let mut withdrawn = Vec::new();
         for socket in std::mem::take(&mut self.order) {
             let Some(share) = self.sockets.get_mut(&socket) else {
                 continue;
             };
             while share.waiting.front().is_some_and(|next| !next.is_wanted()) {
-                share.waiting.pop_front();
+                withdrawn.extend(share.waiting.pop_front());
             }
             let next = if share.busy == 0 || self.extra < EXTRA {
                 share.waiting.pop_front()
@@ -218,11 +240,23 @@ impl<Q: Ask> State<Q> {
             }
         }
         self.order.append(&mut served);
+        withdrawn
+    }
+}
+
+/// Drops questions that get no answer. The last of a closed socket's ends what the socket was given to ask, which may
+/// panic or wait: so they are dropped one by one, and not under the lock.
+fn discard<Q>(questions: impl IntoIterator<Item = Q>) {
+    for question in questions {
+        guard::contain("dropping a question", || drop(question));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
     use super::*;
 
     impl Ask for u32 {
@@ -276,5 +310,63 @@ mod tests {
             state.release(1);
         }
         assert!(state.sockets.is_empty() && state.extra == 0);
+    }
+
+    /// A withdrawn question that panics as it is dropped.
+    struct Parting(Arc<AtomicUsize>);
+
+    impl Ask for Parting {
+        fn answer(self) {
+            unreachable!("nobody wants to know");
+        }
+
+        fn is_wanted(&self) -> bool {
+            false
+        }
+    }
+
+    impl Drop for Parting {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            // In the middle of another panic it would end the process.
+            assert!(thread::panicking(), "an authenticator's end");
+        }
+    }
+
+    /// Of two sockets, more than there are threads for.
+    fn withdrawn() -> (State<Parting>, Arc<AtomicUsize>, usize) {
+        const EACH: usize = 1 + EXTRA + 5;
+        let (mut state, dropped) = (State::new(), Arc::new(AtomicUsize::new(0)));
+        for socket in [1, 2] {
+            for _ in 0..EACH {
+                state.put(socket, Parting(dropped.clone())).unwrap();
+            }
+        }
+        (state, dropped, 2 * EACH)
+    }
+
+    #[test]
+    fn withdrawn_questions_that_panic_as_they_are_dropped_cost_no_thread() {
+        let (mut state, dropped, all) = withdrawn();
+        state.threads = 1;
+        let inner = Inner::new(state);
+        thread::scope(|scope| {
+            let serving = scope.spawn(|| inner.serve(Duration::ZERO));
+            assert!(serving.join().is_ok());
+        });
+        assert_eq!(dropped.load(Ordering::SeqCst), all);
+        let state = inner.lock();
+        assert!(state.sockets.is_empty());
+        assert_eq!((state.threads, state.running), (0, 0));
+    }
+
+    #[test]
+    fn questions_that_panic_as_the_context_ends_keep_no_others() {
+        let (state, dropped, all) = withdrawn();
+        let desk = Desk(Arc::new(Inner::new(state)));
+        // A thread that is still answering has it too.
+        let _shared = desk.0.clone();
+        drop(desk);
+        assert_eq!(dropped.load(Ordering::SeqCst), all);
     }
 }

@@ -196,3 +196,34 @@ impl Decisions {
         self.revisions.revise(&*self.world, sockets);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Parting;
+
+    impl Drop for Parting {
+        fn drop(&mut self) {
+            panic!("the end of what was given to ask");
+        }
+    }
+
+    /// A socket may be gone before the question about its client is answered.
+    #[test]
+    fn what_ends_with_the_last_question_may_panic() {
+        let parting = Parting;
+        let inquiry = Inquiry {
+            admission: Some(Admission::new(move |_: &Guest<'_>| {
+                let _parting = &parting;
+                true
+            })),
+            applicant: None,
+            zap: None,
+            address: PeerAddress::Tcp(([127, 0, 0, 1], 1).into()),
+            process: None,
+        };
+        let verdict = inquiry.decide_guarded();
+        assert!(!matches!(verdict, Verdict::Allowed { .. }));
+    }
+}

@@ -148,16 +148,13 @@ impl IoThread {
             connector.id,
         );
         let (origin, address) = (Origin::Connector { slot, id }, target.address());
-        let Some((key, registered)) = self.add_session(
+        let (key, registered) = self.add_session(
             core.clone(),
             origin,
             endpoint.clone(),
             address.clone(),
             stream,
-        ) else {
-            let end = connector::End(FailureCause::Internal, address);
-            return self.attempt_failed(slot, end);
-        };
+        );
         if let Some(connector) = self.sources.connector(slot) {
             connector.state = connector::State::Connected(key);
         }

@@ -135,10 +135,8 @@ impl IoThread {
         let descriptors = listener.descriptors;
         core.end_lease();
         let origin = Origin::Listener { slot, id };
-        let added = self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
-        let Some((key, registered)) = added else {
-            return self.turned_away(slot, address, FailureCause::Internal);
-        };
+        let (key, registered) =
+            self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
         if let Some(session) = self.sources.session(key.slot) {
             session.with(|session| session.take_place(place));
         }

@@ -102,7 +102,6 @@ impl IoThread {
         }
     }
 
-    /// `None` when making it panicked.
     pub(super) fn add_session(
         &mut self,
         core: Arc<SocketCore>,
@@ -110,7 +109,7 @@ impl IoThread {
         endpoint: Endpoint,
         address: PeerAddress,
         stream: Stream,
-    ) -> Option<(SessionKey, io::Result<()>)> {
+    ) -> (SessionKey, io::Result<()>) {
         let slot = self.sources.vacant_slot();
         let key = SessionKey {
             slot,
@@ -132,12 +131,11 @@ impl IoThread {
             endpoint,
             address,
         };
-        let made = || Session::new(identity, stream, &**world);
-        let mut session = guard::contain("making a connection", made)?;
+        let mut session = Session::new(identity, stream, &**world);
         let registered = session.register(world.registry());
         let shared = SharedSession::new(session, mailbox.clone(), world.clone());
         self.sources.insert(EventSource::Session(shared));
-        Some((key, registered))
+        (key, registered)
     }
 
     /// Lets something happen to a session that is still there, then lets it act on it.
@@ -206,7 +204,7 @@ impl IoThread {
             ready_for,
             ..
         } = parting;
-        guard::contain("dropping messages", || parting.tell());
+        parting.tell();
         let connector = self.sources.connector_of(origin);
         if connector.is_some_and(|connector| connector.left(key)) {
             self.connection_ended(origin, Some(ready_for));

@@ -11,7 +11,6 @@ use super::ledger::Ledger;
 use crate::core::SocketCore;
 use crate::engine::bursts::Bursts;
 use crate::engine::wire::Wire;
-use crate::guard;
 use crate::limits::WRITE_BUDGET;
 use crate::monitor::add;
 use crate::pattern::{Arrivals, FromPeer, Item, PipeId, Room};
@@ -118,7 +117,7 @@ impl PipeEnd {
         add(&core.counters.dropped_unread, protocol.drop_messages());
         // What the application queued goes with it.
         if !self.parted {
-            guard::contain("dropping messages", || core.detach(self.id));
+            core.detach(self.id);
         }
     }
 }
