@@ -1,11 +1,15 @@
 //! What peers can make the log say: one line a second of each cause, with how often it happened.
 //!
 //! A binary of its own: its subscriber of `tracing` and its panic hook are the process's.
+//!
+//! And that every line goes through the guard, as a subscriber may panic.
 
 #[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -98,4 +102,61 @@ fn a_flood_of_refusals_is_one_line_a_second() {
         .filter(|(message, _)| message.contains("could not decide"));
     // The server's, and for each client what it noticed of that.
     assert!(failures.count() <= 9 * (1 + seconds));
+}
+
+/// Everything in the folder and below it that ends like this.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let entries = entries.map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => sources(&path),
+            false => vec![path],
+        })
+        .filter(|path| path.extension().is_some_and(|it| it == "rs"))
+        .collect()
+}
+
+fn is_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// The names of the calls whose parentheses are still open at the end of this text.
+fn open_calls(text: &str) -> Vec<&str> {
+    let (mut names, mut closed) = (Vec::new(), 0);
+    for (at, letter) in text.char_indices().rev() {
+        match letter {
+            ')' => closed += 1,
+            '(' if closed > 0 => closed -= 1,
+            '(' => names.extend(text[..at].rsplit(|it| !is_name(it)).next()),
+            _ => {}
+        }
+    }
+    names
+}
+
+#[test]
+fn every_line_goes_through_the_guard() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut lines = 0;
+    for path in ["sealwire", "sealwire-rpc"]
+        .into_iter()
+        .flat_map(|name| sources(&crates.join(name).join("src")))
+    {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("mod tests {").next().unwrap();
+        for (at, found) in code.match_indices("tracing::") {
+            let behind = code[at + found.len()..].trim_start_matches(is_name);
+            if !behind.starts_with('!') {
+                continue;
+            }
+            lines += 1;
+            let function = code[..at].rsplit("fn ").next().unwrap();
+            let calls = open_calls(function);
+            // `new` is that of a span whose subscriber may panic.
+            let guarded = |call: &&str| ["log", "log_seldom", "new"].contains(call);
+            assert!(calls.iter().any(guarded), "{}: {calls:?}", path.display());
+        }
+    }
+    assert!(lines > 30, "{lines} lines");
 }
