@@ -246,8 +246,14 @@ fn rustsec_2026_0185_messages_in_pieces_of_one_byte() {
     );
     growth.assert_below(NOISE);
     // And each is whole with its last piece.
-    for mut stream in streams {
+    for stream in &mut streams {
         stream.write_all(&frame(PIECE | 0x80, true, &[7])).unwrap();
         assert_eq!(server.socket.recv().unwrap().as_bytes(), [7; PIECES]);
     }
+    // One piece more is too many, although the others are empty.
+    let mut pieces = frame(FIRST_PIECE, true, &[0]);
+    pieces.extend(frame(PIECE, true, &[]).repeat(PIECES + 1));
+    let _ = streams[0].write_all(&pieces);
+    let error = websocket(&server, &streams[0]);
+    assert_eq!(error, WebSocketError::TooManyPieces);
 }
