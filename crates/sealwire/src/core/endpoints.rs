@@ -1,8 +1,10 @@
 //! The endpoints of a socket, and the number of parts of the engine that work for it.
 
 use std::mem;
+use std::sync::Arc;
 
 use crate::endpoint::Endpoint;
+use crate::options::EndpointOptions;
 
 /// An endpoint that the socket is bound or connected to.
 #[derive(Debug, Clone)]
@@ -10,6 +12,7 @@ pub(crate) struct Registration {
     pub(crate) endpoint: Endpoint,
     pub(crate) id: u64,
     pub(crate) kind: RegistrationKind,
+    pub(crate) options: Arc<EndpointOptions>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +57,10 @@ impl Endpoints {
         self.entries.retain(|entry| entry.id != id);
     }
 
-    pub(super) fn has(&self, id: u64) -> bool {
-        self.entries.iter().any(|entry| entry.id == id)
+    /// The options of an endpoint that is still wanted.
+    pub(super) fn options_of(&self, id: u64) -> Option<&EndpointOptions> {
+        let entry = self.entries.iter().find(|entry| entry.id == id)?;
+        Some(&entry.options)
     }
 
     pub(super) fn of_kind(&self, kind: RegistrationKind) -> Vec<Endpoint> {
@@ -63,10 +68,10 @@ impl Endpoints {
         of_kind.map(|entry| entry.endpoint.clone()).collect()
     }
 
-    /// Whether an endpoint is being connected to, so that a peer can be expected.
-    pub(super) fn connects(&self) -> bool {
+    /// Whether an endpoint is being connected to for whose peer messages are to wait.
+    pub(super) fn expects_peers(&self) -> bool {
         let mut entries = self.entries.iter();
-        entries.any(|entry| entry.kind == RegistrationKind::Connected)
+        entries.any(|entry| entry.kind == RegistrationKind::Connected && !entry.options.immediate)
     }
 
     /// Counts one more that works for the socket.
@@ -98,11 +103,29 @@ impl Endpoints {
 
 #[cfg(test)]
 mod tests {
+    use sealwire_zmtp::{Config, SocketType};
+
     use super::*;
+    use crate::options::SocketOptions;
 
     fn registration(name: &str, id: u64, kind: RegistrationKind) -> Registration {
         let endpoint = Endpoint::Inproc(name.into());
-        Registration { endpoint, id, kind }
+        let options = options(false);
+        Registration {
+            endpoint,
+            id,
+            kind,
+            options,
+        }
+    }
+
+    fn options(immediate: bool) -> Arc<EndpointOptions> {
+        let options = SocketOptions {
+            immediate,
+            ..SocketOptions::new(SocketType::Push)
+        };
+        let protocol = Config::new(SocketType::Push);
+        Arc::new(EndpointOptions::new(options, protocol))
     }
 
     #[test]
@@ -110,19 +133,32 @@ mod tests {
         use RegistrationKind::{Bound, Connected};
         let mut endpoints = Endpoints::default();
         endpoints.register(registration("a", 1, Bound));
-        assert!(!endpoints.connects());
+        assert!(!endpoints.expects_peers());
         endpoints.register(registration("a", 2, Connected));
         endpoints.register(registration("a", 3, Connected));
-        assert!(endpoints.connects());
+        assert!(endpoints.expects_peers());
         let of = Endpoint::Inproc("a".into());
         assert_eq!(endpoints.unregister(&of, Connected).unwrap().id, 2);
         for kind in [Bound, Connected] {
             assert_eq!(endpoints.of_kind(kind), std::slice::from_ref(&of));
         }
         endpoints.forget(3);
-        assert!(!endpoints.has(3) && endpoints.has(1));
+        assert!(endpoints.options_of(3).is_none() && endpoints.options_of(1).is_some());
         assert!(endpoints.unregister(&of, Connected).is_none());
-        assert!(!endpoints.connects());
+        assert!(!endpoints.expects_peers());
+    }
+
+    #[test]
+    fn messages_wait_for_no_peer_that_is_to_be_there_first() {
+        let mut endpoints = Endpoints::default();
+        let mut later = registration("a", 1, RegistrationKind::Connected);
+        later.options = options(true);
+        endpoints.register(later);
+        assert!(!endpoints.expects_peers());
+        endpoints.register(registration("b", 2, RegistrationKind::Connected));
+        assert!(endpoints.expects_peers());
+        endpoints.forget(2);
+        assert!(!endpoints.expects_peers());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::Event;
+use crate::options::EndpointOptions;
 use crate::pattern::{Dismissal, Link};
 use crate::peer::{Peer, PeerAddress};
 use crate::transport::udp::DatagramSocket;
@@ -57,9 +58,10 @@ pub(crate) fn bind(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
     mut endpoint: Endpoint,
+    options: &Arc<EndpointOptions>,
     id: u64,
 ) -> Result<Endpoint, Error> {
-    let bound = (mailbox.world().bind_datagrams(&endpoint, core.options()))
+    let bound = (mailbox.world().bind_datagrams(&endpoint, options))
         .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
     let (socket, address) = match bound {
         Ok(bound) => bound,
@@ -68,8 +70,13 @@ pub(crate) fn bind(
     if let Endpoint::Udp { port, .. } = &mut endpoint {
         *port = address.port();
     }
-    let kind = RegistrationKind::Bound;
-    start(core, mailbox, kind, endpoint.clone(), socket, address, id)?;
+    let registration = Registration {
+        endpoint: endpoint.clone(),
+        id,
+        kind: RegistrationKind::Bound,
+        options: options.clone(),
+    };
+    start(core, mailbox, registration, socket, address)?;
     warn(core, id, address);
     Ok(endpoint)
 }
@@ -79,14 +86,20 @@ pub(crate) fn connect(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
     endpoint: Endpoint,
+    options: &Arc<EndpointOptions>,
     id: u64,
 ) -> Result<(), Error> {
-    let (socket, target) = match mailbox.world().connect_datagrams(&endpoint, core.options()) {
+    let (socket, target) = match mailbox.world().connect_datagrams(&endpoint, options) {
         Ok(opened) => opened,
         Err(source) => return Err(Error::Connect { endpoint, source }),
     };
-    let kind = RegistrationKind::Connected;
-    start(core, mailbox, kind, endpoint.clone(), socket, target, id)?;
+    let registration = Registration {
+        endpoint: endpoint.clone(),
+        id,
+        kind: RegistrationKind::Connected,
+        options: options.clone(),
+    };
+    start(core, mailbox, registration, socket, target)?;
     core.hub.emit(Event::Connected {
         connection: id,
         endpoint,
@@ -112,17 +125,17 @@ fn warn(core: &SocketCore, id: u64, address: SocketAddr) {
 fn start(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
-    kind: RegistrationKind,
-    endpoint: Endpoint,
+    registration: Registration,
     socket: DatagramSocket,
     address: SocketAddr,
-    id: u64,
 ) -> Result<(), Error> {
-    core.register(Registration {
-        endpoint: endpoint.clone(),
+    core.register(registration.clone())?;
+    let Registration {
+        endpoint,
         id,
         kind,
-    })?;
+        options,
+    } = registration;
     let slot = Slot::default();
     let link = Arc::new(DatagramLink {
         id,
@@ -136,7 +149,7 @@ fn start(
         SocketType::Radio
     };
     let peer = Peer::datagram(PeerAddress::Udp(address), id, others);
-    let attached = core.attach(Arc::new(peer), link, sends.then_some(id));
+    let attached = core.attach(Arc::new(peer), link, sends.then_some(id), &options);
     let Ok(pipe) = attached else {
         core.remove_attachment();
         return Err(Error::Closed);

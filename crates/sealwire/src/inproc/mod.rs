@@ -25,6 +25,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
+use crate::options::EndpointOptions;
 use crate::pattern::{Dismissal, Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
 
@@ -47,14 +48,21 @@ pub(crate) struct Registry {
 
 #[derive(Default)]
 struct Name {
-    bound: Option<Arc<SocketCore>>,
+    bound: Option<User>,
     /// Sockets that are connected to the name, or wait for someone to bind it.
     clients: Vec<Client>,
 }
 
+/// A socket, with the options that it had when it was bound or connected.
+#[derive(Clone)]
+struct User {
+    core: Arc<SocketCore>,
+    options: Arc<EndpointOptions>,
+}
+
 #[derive(Clone)]
 struct Client {
-    core: Arc<SocketCore>,
+    user: User,
     id: u64,
     joined: bool,
 }
@@ -73,10 +81,15 @@ impl Registry {
     pub(crate) fn bind(
         self: &Arc<Self>,
         core: &Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
         name: &str,
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
+        let user = User {
+            core: core.clone(),
+            options: options.clone(),
+        };
         let waiting: Vec<Client> = {
             let mut names = lock(&self.names);
             let entry = names.entry(name.into()).or_default();
@@ -88,8 +101,9 @@ impl Registry {
                 endpoint,
                 id,
                 kind: RegistrationKind::Bound,
+                options: options.clone(),
             })?;
-            entry.bound = Some(core.clone());
+            entry.bound = Some(user.clone());
             let waiting = entry.clients.iter_mut().filter(|client| !client.joined);
             waiting
                 .map(|client| {
@@ -99,7 +113,7 @@ impl Registry {
                 .collect()
         };
         for client in waiting {
-            self.join(&client.core, core, name, client.id);
+            self.join(client.user, user.clone(), name, client.id);
         }
         Ok(())
     }
@@ -107,10 +121,15 @@ impl Registry {
     pub(crate) fn connect(
         self: &Arc<Self>,
         core: &Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
         name: &str,
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
+        let user = User {
+            core: core.clone(),
+            options: options.clone(),
+        };
         let bound = {
             let mut names = lock(&self.names);
             // Under the lock: a socket that leaves withdraws what it has registered.
@@ -118,18 +137,19 @@ impl Registry {
                 endpoint,
                 id,
                 kind: RegistrationKind::Connected,
+                options,
             })?;
             let entry = names.entry(name.into()).or_default();
             let joined = entry.bound.is_some();
             entry.clients.push(Client {
-                core: core.clone(),
+                user: user.clone(),
                 id,
                 joined,
             });
             entry.bound.clone()
         };
         if let Some(server) = bound {
-            self.join(core, &server, name, id);
+            self.join(user, server, name, id);
         }
         Ok(())
     }
@@ -190,7 +210,7 @@ impl Registry {
             if entry
                 .bound
                 .as_ref()
-                .is_some_and(|bound| Arc::ptr_eq(bound, core))
+                .is_some_and(|bound| Arc::ptr_eq(&bound.core, core))
             {
                 entry.bound = None;
                 withdrawn += 1;
@@ -198,7 +218,7 @@ impl Registry {
             let before = entry.clients.len();
             entry
                 .clients
-                .retain(|client| !Arc::ptr_eq(&client.core, core));
+                .retain(|client| !Arc::ptr_eq(&client.user.core, core));
             withdrawn += before - entry.clients.len();
             !entry.is_unused()
         });
@@ -233,26 +253,21 @@ impl Registry {
     }
 
     /// Makes the connection between two sockets, if they fit.
-    fn join(
-        self: &Arc<Self>,
-        client: &Arc<SocketCore>,
-        server: &Arc<SocketCore>,
-        name: &str,
-        id: u64,
-    ) {
-        let types = [client, server].map(|core| core.options().socket_type);
+    fn join(self: &Arc<Self>, client: User, server: User, name: &str, id: u64) {
+        let types = [&client, &server].map(|user| user.core.socket_type());
         if !types[CLIENT].accepts(types[SERVER]) {
-            for (core, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
-                let ours = core.options().socket_type;
+            for (user, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
+                let ours = user.core.socket_type();
                 let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
-                core.hub
+                user.core
+                    .hub
                     .emit(Event::Failed(failure(name, None, cause.into(), None)));
             }
             return;
         }
-        let number = client.context().next_number();
-        let ends = [client, server].map(|core| End {
-            core: core.clone(),
+        let number = client.core.context().next_number();
+        let ends = [client, server].map(|user| End {
+            user,
             pipe: OnceLock::new(),
         });
         let connection = Arc::new(InprocConnection {
@@ -266,13 +281,14 @@ impl Registry {
         });
         lock(&self.connections).push(connection.clone());
         for side in [CLIENT, SERVER] {
-            connection.ends[side].core.add_attachment();
+            connection.ends[side].user.core.add_attachment();
         }
         for side in [CLIENT, SERVER] {
             if let Err(reason) = connection.attach(side) {
                 for end in &connection.ends {
                     let cause = reason.cause();
-                    end.core
+                    end.user
+                        .core
                         .hub
                         .emit(Event::Failed(failure(name, Some(number), cause, None)));
                 }
@@ -326,21 +342,21 @@ struct InprocConnection {
 }
 
 struct End {
-    core: Arc<SocketCore>,
+    user: User,
     /// Set once the end is attached, with who is at the other one.
     pipe: OnceLock<(PipeId, Arc<Peer>)>,
 }
 
 impl End {
     fn is(&self, core: &Arc<SocketCore>) -> bool {
-        Arc::ptr_eq(&self.core, core)
+        Arc::ptr_eq(&self.user.core, core)
     }
 }
 
 impl InprocConnection {
     fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
-        let (end, other) = (&self.ends[side], self.ends[1 - side].core.options());
-        let connection_routing_id = end.core.context().routing_ids().assign();
+        let (end, other) = (&self.ends[side], &self.ends[1 - side].user.options);
+        let connection_routing_id = end.user.core.context().routing_ids().assign();
         let peer = Peer::inproc(
             &self.name,
             self.number,
@@ -354,10 +370,13 @@ impl InprocConnection {
             side,
         });
         let connector = (side == CLIENT).then_some(self.id);
-        let pipe = end.core.attach(peer.clone(), link, connector)?;
+        let pipe = end
+            .user
+            .core
+            .attach(peer.clone(), link, connector, &end.user.options)?;
         // Set once per side, right here.
         let _ = end.pipe.set((pipe, peer.clone()));
-        end.core.hub.emit(Event::Ready { peer });
+        end.user.core.hub.emit(Event::Ready { peer });
         Ok(())
     }
 
@@ -390,12 +409,13 @@ impl InprocConnection {
         }
         for end in &self.ends {
             if let Some((pipe, peer)) = end.pipe.get() {
-                end.core.detach(*pipe);
-                end.core
+                end.user.core.detach(*pipe);
+                end.user
+                    .core
                     .hub
                     .emit(Event::Disconnected { peer: peer.clone() });
             }
-            end.core.remove_attachment();
+            end.user.core.remove_attachment();
         }
     }
 }
@@ -431,7 +451,7 @@ impl Ends<Item> for Direction<'_> {
                 full: true,
             };
         };
-        let delivered = self.to.core.deliver(sink, moving);
+        let delivered = self.to.user.core.deliver(sink, moving);
         Delivered {
             some: delivered.queued > 0,
             full: delivered.full,
@@ -442,15 +462,15 @@ impl Ends<Item> for Direction<'_> {
         let Some([source, sink]) = self.pipes() else {
             return false;
         };
-        let Some(room) = self.to.core.input_room(sink) else {
+        let Some(room) = self.to.user.core.input_room(sink) else {
             return false;
         };
-        self.from.core.take_outbound(source, moving, room);
+        self.from.user.core.take_outbound(source, moving, room);
         true
     }
 
     fn may_wait(&self) -> bool {
-        !self.from.core.options().behaviour.conflate && !self.to.core.takes_at_once()
+        !self.from.user.core.behaviour().conflate && !self.to.user.core.takes_at_once()
     }
 
     fn are_joined(&self) -> bool {
@@ -491,7 +511,7 @@ impl Link for Side {
         for end in &self.connection.ends {
             let peer = end.pipe.get().map(|(_, peer)| peer.clone());
             let failure = failure(name, Some(*number), cause.clone(), peer);
-            end.core.hub.emit(Event::Failed(failure));
+            end.user.core.hub.emit(Event::Failed(failure));
         }
         self.connection.end();
     }

@@ -36,6 +36,7 @@ mod presence;
 mod proxy;
 #[cfg(unix)]
 mod readiness;
+mod reconfiguring;
 mod sending_batches;
 mod socks;
 mod stream;

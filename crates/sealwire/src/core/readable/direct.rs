@@ -178,7 +178,8 @@ mod tests {
                 SocketType::Push,
                 Vec::new(),
             );
-            core.attach(Arc::new(peer), self.clone(), None).unwrap();
+            core.attach(Arc::new(peer), self.clone(), None, &core.options())
+                .unwrap();
         }
     }
 

@@ -88,7 +88,7 @@ impl IoThread {
         for slot in self.sources.slots_of(&core) {
             self.serve(slot, SourceEvent::SocketClosing { backlog });
         }
-        let until = self.reactor.now().saturating_add(core.options().linger);
+        let until = self.reactor.now().saturating_add(core.linger());
         self.lingering.add(&core, until, &mut self.reactor.timers);
         // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();

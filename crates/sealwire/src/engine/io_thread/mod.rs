@@ -247,6 +247,7 @@ impl IoThread {
         match command {
             Command::Listen {
                 core,
+                options,
                 listener,
                 endpoint,
                 id,
@@ -255,13 +256,18 @@ impl IoThread {
                 if core.is_draining() {
                     return core.remove_attachment();
                 }
-                self.listen(core, listener, endpoint, id);
+                self.listen(core, options, listener, endpoint, id);
             }
-            Command::Connect { core, endpoint, id } => {
+            Command::Connect {
+                core,
+                options,
+                endpoint,
+                id,
+            } => {
                 if core.is_draining() {
                     return core.remove_attachment();
                 }
-                let connector = Connector::new(core, endpoint, id);
+                let connector = Connector::new(core, options, endpoint, id);
                 let slot = self
                     .sources
                     .insert(EventSource::Connector(Box::new(connector)));

@@ -218,10 +218,8 @@ pub(super) mod tests {
         let builder = Socket::builder(SocketType::Pair);
         let socket = builder.receive_high_water_mark(1).build().unwrap();
         let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
-        let attached = socket
-            .core()
-            .unwrap()
-            .attach(Arc::new(peer), Arc::new(Deaf), None);
+        let core = socket.core().unwrap();
+        let attached = core.attach(Arc::new(peer), Arc::new(Deaf), None, &core.options());
         let pipe = PipeEnd::new(attached.unwrap(), Arc::default());
         (socket, pipe)
     }
