@@ -96,7 +96,7 @@ fn a_key_that_one_endpoint_withdraws_stays_at_the_other() {
         let allowed = AllowedKeysFile::open(folders[at].path()).unwrap();
         Security::blake3_server(keys.clone(), allowed)
     };
-    // What was there first says nothing of changes.
+    // The first authenticator never changes its mind.
     let pull = options(SocketType::Pull)
         .security(Security::blake3_server(keys.clone(), AllowAnyone))
         .build_blocking()
@@ -157,6 +157,20 @@ fn a_sender_that_waits_goes_on_when_there_is_more_room() {
         change(&push, |it| it.send_high_water_mark(100));
     });
     drop(pull);
+}
+
+#[test]
+fn peers_that_come_later_have_the_new_marks() {
+    let path = Path::all().pop().unwrap();
+    let push = path.server(SocketType::Push).send_high_water_mark(1);
+    let push = push.build_blocking().unwrap();
+    let endpoint = push.bind(path.endpoint()).unwrap();
+    change(&push, |it| it.send_high_water_mark(10));
+    let pull = path.client(SocketType::Pull).receive_high_water_mark(1);
+    let pull = pull.build_blocking().unwrap();
+    pull.connect(endpoint).unwrap();
+    push.wait_connected(1).unwrap();
+    assert!(fill(&push) >= 10);
 }
 
 #[test]
