@@ -206,7 +206,6 @@ impl Queues {
         self.high_water_marks = marks;
         self.pipes.limit(marks);
         self.pattern.limit_backlog(marks);
-        self.pattern.room_freed(&mut self.pipes);
     }
 
     // ---- the end ---------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 //! Options that change on a socket in use.
 
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use crate::support::{Path, TIMEOUT, await_event, eventually, options};
@@ -17,6 +19,12 @@ fn plain(socket_type: SocketType) -> SocketBuilder {
 
 fn change(socket: &Socket, with: impl FnOnce(SocketBuilder) -> SocketBuilder) {
     socket.reconfigure(with(socket.options())).unwrap();
+}
+
+/// Within the process, and over a connection.
+fn both() -> [Path; 2] {
+    let mut all = Path::all();
+    [all.pop().expect("there are some"), Path::encrypted()]
 }
 
 /// Fills the queues and the connection to the last message, and says how many those were.
@@ -125,7 +133,7 @@ fn a_key_that_one_endpoint_withdraws_stays_at_the_other() {
 
 #[test]
 fn higher_marks_let_queued_peers_go_on() {
-    for path in [Path::all().pop().unwrap(), Path::encrypted()] {
+    for path in both() {
         let (pull, push) = path.link(
             path.server(SocketType::Pull).receive_high_water_mark(1),
             path.client(SocketType::Push).send_high_water_mark(1),
@@ -145,18 +153,20 @@ fn higher_marks_let_queued_peers_go_on() {
 
 #[test]
 fn a_sender_that_waits_goes_on_when_there_is_more_room() {
-    let (pull, push) = Path::all().pop().unwrap().link(
-        plain(SocketType::Pull).receive_high_water_mark(1),
-        plain(SocketType::Push).send_high_water_mark(1),
-    );
-    push.wait_connected(1).unwrap();
-    fill(&push);
-    std::thread::scope(|scope| {
-        scope.spawn(|| push.send("waits").unwrap());
-        std::thread::sleep(Duration::from_millis(10));
-        change(&push, |it| it.send_high_water_mark(100));
-    });
-    drop(pull);
+    for path in both() {
+        let (_pull, push) = path.link(
+            path.server(SocketType::Pull).receive_high_water_mark(1),
+            path.client(SocketType::Push).send_high_water_mark(1),
+        );
+        push.wait_connected(1).unwrap();
+        let before = fill(&push);
+        thread::scope(|scope| {
+            scope.spawn(|| push.send("waits").unwrap());
+            thread::sleep(Duration::from_millis(10));
+            change(&push, |it| it.send_high_water_mark(before + 100));
+        });
+        change(&push, |it| it.linger(Duration::ZERO));
+    }
 }
 
 #[test]
@@ -187,14 +197,14 @@ fn what_waits_for_a_peer_has_the_new_limit_as_well() {
 
 #[test]
 fn time_limits_are_those_of_the_moment() {
-    let pull = Socket::new(SocketType::Pull).unwrap();
+    let pull = options(SocketType::Pull).build_blocking().unwrap();
     let limit = Duration::from_millis(1);
     change(&pull, |it| it.receive_timeout(limit));
     let Err(Error::TimedOut { limit: waited, .. }) = pull.recv() else {
         panic!("nothing was sent");
     };
     assert_eq!(waited, limit);
-    let push = Socket::new(SocketType::Push).unwrap();
+    let push = options(SocketType::Push).build_blocking().unwrap();
     change(&push, |it| it.send_timeout(limit));
     let unsent = Error::from(push.send("x").unwrap_err());
     assert!(matches!(unsent, Error::TimedOut { limit: waited, .. } if waited == limit));
@@ -208,7 +218,10 @@ fn the_linger_time_is_that_at_the_end() {
     push.connect("tcp://127.0.0.1:1").unwrap();
     push.send("x").unwrap();
     change(&push, |it| it.linger(Duration::ZERO));
-    assert!(matches!(push.close(), Err(Error::Unsent(1))));
+    let (told, closed) = mpsc::channel();
+    thread::spawn(move || told.send(push.close()));
+    let closed = closed.recv_timeout(TIMEOUT).expect("it is closed");
+    assert!(matches!(closed, Err(Error::Unsent(1))));
 }
 
 /// A message waits for the peer of an endpoint that was connected to before, not for those after.
@@ -225,25 +238,37 @@ fn immediate_counts_for_later_endpoints() {
 }
 
 #[test]
-fn names_are_those_of_the_endpoint_also_within_the_process() {
-    for endpoint in ["inproc://reconfiguring-names", "tcp://127.0.0.1:*"] {
-        let router = plain(SocketType::Router).build_blocking().unwrap();
-        let endpoint = router.bind(endpoint).unwrap();
-        let dealer = plain(SocketType::Dealer).routing_id("before");
-        let dealer = dealer.build_blocking().unwrap();
-        dealer.connect(&endpoint).unwrap();
-        router.wait_connected(1).unwrap();
-        change(&dealer, |it| it.routing_id("after"));
-        dealer.connect(&endpoint).unwrap();
-        router.wait_connected(2).unwrap();
-        let mut names: Vec<_> = router
-            .peers()
-            .iter()
-            .map(|it| it.routing_id().to_vec())
-            .collect();
-        names.sort();
-        assert_eq!(names, [&b"after"[..], b"before"], "{endpoint}");
-    }
+fn names_are_those_of_the_endpoint() {
+    let router = plain(SocketType::Router).build_blocking().unwrap();
+    let endpoint = router.bind("tcp://127.0.0.1:*").unwrap();
+    let _dealer = connect_under_two_names(&endpoint.to_string());
+    names_of_two_peers(&router);
+}
+
+#[test]
+fn names_are_those_of_the_endpoint_within_the_process_too() {
+    let endpoint = "inproc://reconfiguring-names";
+    let _dealer = connect_under_two_names(endpoint);
+    let router = plain(SocketType::Router).build_blocking().unwrap();
+    router.bind(endpoint).unwrap();
+    names_of_two_peers(&router);
+}
+
+fn connect_under_two_names(endpoint: &str) -> Socket {
+    let dealer = plain(SocketType::Dealer).routing_id("before");
+    let dealer = dealer.build_blocking().unwrap();
+    dealer.connect(endpoint).unwrap();
+    change(&dealer, |it| it.routing_id("after"));
+    dealer.connect(endpoint).unwrap();
+    dealer
+}
+
+fn names_of_two_peers(router: &Socket) {
+    router.wait_connected(2).unwrap();
+    let peers = router.peers();
+    let mut names: Vec<_> = peers.iter().map(|it| it.routing_id()).collect();
+    names.sort();
+    assert_eq!(names, [&b"after"[..], b"before"]);
 }
 
 #[test]
