@@ -154,18 +154,19 @@ fn higher_marks_let_queued_peers_go_on() {
 #[test]
 fn a_sender_that_waits_goes_on_when_there_is_more_room() {
     for path in both() {
+        let push = path.client(SocketType::Push).send_high_water_mark(1);
         let (_pull, push) = path.link(
             path.server(SocketType::Pull).receive_high_water_mark(1),
-            path.client(SocketType::Push).send_high_water_mark(1),
+            push.send_timeout(Duration::MAX).linger(Duration::ZERO),
         );
         push.wait_connected(1).unwrap();
         let before = fill(&push);
-        thread::scope(|scope| {
-            scope.spawn(|| push.send("waits").unwrap());
-            thread::sleep(Duration::from_millis(10));
-            change(&push, |it| it.send_high_water_mark(before + 100));
-        });
-        change(&push, |it| it.linger(Duration::ZERO));
+        let (told, sent) = mpsc::channel();
+        let sender = push.clone();
+        thread::spawn(move || told.send(sender.send("waits").is_ok()));
+        thread::sleep(Duration::from_millis(10));
+        change(&push, |it| it.send_high_water_mark(before + 100));
+        assert_eq!(sent.recv_timeout(TIMEOUT), Ok(true), "{}", path.name());
     }
 }
 
