@@ -116,7 +116,7 @@ impl<'a> Caller<'a> {
         let caller = Caller { core, inproc };
         inproc.connect(
             &caller.core,
-            caller.core.options(),
+            &caller.core.options(),
             NAME,
             context.next_number(),
         )?;

@@ -1,7 +1,6 @@
 //! The endpoints of a socket, and the number of parts of the engine that work for it.
 
 use std::mem;
-use std::sync::Arc;
 
 use crate::endpoint::Endpoint;
 use crate::options::EndpointOptions;
@@ -12,7 +11,27 @@ pub(crate) struct Registration {
     pub(crate) endpoint: Endpoint,
     pub(crate) id: u64,
     pub(crate) kind: RegistrationKind,
-    pub(crate) options: Arc<EndpointOptions>,
+    /// Whether messages wait for its peer.
+    waits: bool,
+    /// Whether it is connected to again after its peer has gone.
+    returns: bool,
+}
+
+impl Registration {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        id: u64,
+        kind: RegistrationKind,
+        options: &EndpointOptions,
+    ) -> Self {
+        Registration {
+            endpoint,
+            id,
+            kind,
+            waits: kind == RegistrationKind::Connected && !options.immediate,
+            returns: !options.reconnect.stop.after_disconnect,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +76,14 @@ impl Endpoints {
         self.entries.retain(|entry| entry.id != id);
     }
 
-    /// The options of an endpoint that is still wanted.
-    pub(super) fn options_of(&self, id: u64) -> Option<&EndpointOptions> {
-        let entry = self.entries.iter().find(|entry| entry.id == id)?;
-        Some(&entry.options)
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.entries.iter().any(|entry| entry.id == id)
+    }
+
+    /// Whether an endpoint is still wanted and is connected to again.
+    pub(super) fn returns(&self, id: u64) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| entry.id == id && entry.returns)
     }
 
     pub(super) fn of_kind(&self, kind: RegistrationKind) -> Vec<Endpoint> {
@@ -71,7 +94,7 @@ impl Endpoints {
     /// Whether an endpoint is being connected to for whose peer messages are to wait.
     pub(super) fn expects_peers(&self) -> bool {
         let mut entries = self.entries.iter();
-        entries.any(|entry| entry.kind == RegistrationKind::Connected && !entry.options.immediate)
+        entries.any(|entry| entry.waits)
     }
 
     /// Counts one more that works for the socket.
@@ -106,26 +129,17 @@ mod tests {
     use sealwire_zmtp::{Config, SocketType};
 
     use super::*;
-    use crate::options::SocketOptions;
+    use crate::options::{ReconnectStop, SocketOptions};
 
     fn registration(name: &str, id: u64, kind: RegistrationKind) -> Registration {
         let endpoint = Endpoint::Inproc(name.into());
-        let options = options(false);
-        Registration {
-            endpoint,
-            id,
-            kind,
-            options,
-        }
+        Registration::new(endpoint, id, kind, &options(false))
     }
 
-    fn options(immediate: bool) -> Arc<EndpointOptions> {
-        let options = SocketOptions {
-            immediate,
-            ..SocketOptions::new(SocketType::Push)
-        };
-        let protocol = Config::new(SocketType::Push);
-        Arc::new(EndpointOptions::new(options, protocol))
+    fn options(immediate: bool) -> EndpointOptions {
+        let mut options = SocketOptions::new(SocketType::Push);
+        (options.immediate, options.reconnect.stop) = (immediate, ReconnectStop::default());
+        EndpointOptions::new(options, Config::new(SocketType::Push))
     }
 
     #[test]
@@ -143,7 +157,7 @@ mod tests {
             assert_eq!(endpoints.of_kind(kind), std::slice::from_ref(&of));
         }
         endpoints.forget(3);
-        assert!(endpoints.options_of(3).is_none() && endpoints.options_of(1).is_some());
+        assert!(!endpoints.has(3) && endpoints.has(1));
         assert!(endpoints.unregister(&of, Connected).is_none());
         assert!(!endpoints.expects_peers());
     }
@@ -151,9 +165,8 @@ mod tests {
     #[test]
     fn messages_wait_for_no_peer_that_is_to_be_there_first() {
         let mut endpoints = Endpoints::default();
-        let mut later = registration("a", 1, RegistrationKind::Connected);
-        later.options = options(true);
-        endpoints.register(later);
+        let (a, kind) = (Endpoint::Inproc("a".into()), RegistrationKind::Connected);
+        endpoints.register(Registration::new(a, 1, kind, &options(true)));
         assert!(!endpoints.expects_peers());
         endpoints.register(registration("b", 2, RegistrationKind::Connected));
         assert!(endpoints.expects_peers());

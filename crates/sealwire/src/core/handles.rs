@@ -229,7 +229,7 @@ impl SocketCore {
         if let Some(peer) = pipes.live().find(led_there).and_then(|id| pipes.peer(id)) {
             return Ok(Some(peer.connection_routing_id()));
         }
-        match state.endpoints.options_of(connector).is_some() {
+        match state.endpoints.has(connector) {
             true => Ok(None),
             false => Err(Error::GaveUp),
         }
@@ -405,7 +405,7 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
-    use crate::pattern::{Dismissal, Link, Room};
+    use crate::pattern::{Dismissal, Link, Provenance, Room};
     use crate::peer::Peer;
     use crate::routing_ids::RoutingId;
     use crate::socket::Socket;
@@ -448,7 +448,7 @@ mod tests {
         });
         let peer = Peer::inproc("eager", 1, RoutingId::none(), SocketType::Pull, Vec::new());
         let id = core
-            .attach(Arc::new(peer), link.clone(), None, &core.options())
+            .attach(Arc::new(peer), link.clone(), Provenance::default())
             .unwrap();
         assert_eq!(id, 0);
         let mut messages: VecDeque<_> = (0..600).map(|_| Message::from("work")).collect();

@@ -17,14 +17,11 @@ use crate::peer::Peer;
 
 impl SocketCore {
     /// A peer is ready. The error is for both sides to read.
-    /// `connector` is the number of the `connect` that led to it, if one did, and `options` are those of the
-    /// endpoint.
     pub(crate) fn attach(
         &self,
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
-        connector: Option<u64>,
-        options: &Arc<EndpointOptions>,
+        provenance: Provenance,
     ) -> Result<PipeId, Dismissal> {
         let in_process = link.keeps_output_back();
         if in_process {
@@ -41,10 +38,6 @@ impl SocketCore {
                 return Err(Dismissal::Because("the socket is leaving"));
             }
             self.admits_beside_what_is_left(queues, &peer)?;
-            let provenance = Provenance {
-                connector,
-                options: Arc::downgrade(options),
-            };
             let attached = queues.attach(peer, link, provenance, &self.behaviour);
             let id = attached.map_err(Dismissal::Because)?;
             Ok((id, queues.pattern.readable()))
@@ -286,8 +279,7 @@ impl State {
     /// What the application is to read about a peer that is gone.
     fn farewell(&self, id: PipeId, behaviour: &Behaviour) -> Option<Frames> {
         let connector = self.queues.pipes.connector(id);
-        let options = connector.and_then(|connector| self.endpoints.options_of(connector));
-        let again = options.is_some_and(|options| !options.reconnect.stop.after_disconnect);
+        let again = connector.is_some_and(|connector| self.endpoints.returns(connector));
         let message = if again {
             &behaviour.hiccup_message
         } else {

@@ -78,6 +78,12 @@ impl Present {
         kept.now.clone()
     }
 
+    /// Leaves the options where they are: the last to have them drops what the application gave.
+    fn linger(&self) -> Duration {
+        let kept = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.now.linger
+    }
+
     fn replace(&self, options: Arc<EndpointOptions>) {
         let mut kept = self.options.lock().unwrap_or_else(PoisonError::into_inner);
         self.send_timeout.set(options.send_timeout);
@@ -125,7 +131,7 @@ impl SocketCore {
 
     /// How long a closing socket may wait for what is unsent.
     pub(crate) fn linger(&self) -> Duration {
-        self.options().linger
+        self.present.linger()
     }
 
     /// How long sending waits.

@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
-use crate::pattern::{Dismissal, Link};
+use crate::pattern::{Dismissal, Link, Provenance};
 use crate::peer::{Peer, PeerAddress};
 use crate::transport::udp::DatagramSocket;
 
@@ -58,7 +58,7 @@ pub(crate) fn bind(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
     mut endpoint: Endpoint,
-    options: &Arc<EndpointOptions>,
+    options: &EndpointOptions,
     id: u64,
 ) -> Result<Endpoint, Error> {
     let bound = (mailbox.world().bind_datagrams(&endpoint, options))
@@ -70,12 +70,8 @@ pub(crate) fn bind(
     if let Endpoint::Udp { port, .. } = &mut endpoint {
         *port = address.port();
     }
-    let registration = Registration {
-        endpoint: endpoint.clone(),
-        id,
-        kind: RegistrationKind::Bound,
-        options: options.clone(),
-    };
+    let kind = RegistrationKind::Bound;
+    let registration = Registration::new(endpoint.clone(), id, kind, options);
     start(core, mailbox, registration, socket, address)?;
     warn(core, id, address);
     Ok(endpoint)
@@ -86,19 +82,15 @@ pub(crate) fn connect(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
     endpoint: Endpoint,
-    options: &Arc<EndpointOptions>,
+    options: &EndpointOptions,
     id: u64,
 ) -> Result<(), Error> {
     let (socket, target) = match mailbox.world().connect_datagrams(&endpoint, options) {
         Ok(opened) => opened,
         Err(source) => return Err(Error::Connect { endpoint, source }),
     };
-    let registration = Registration {
-        endpoint: endpoint.clone(),
-        id,
-        kind: RegistrationKind::Connected,
-        options: options.clone(),
-    };
+    let kind = RegistrationKind::Connected;
+    let registration = Registration::new(endpoint.clone(), id, kind, options);
     start(core, mailbox, registration, socket, target)?;
     core.hub.emit(Event::Connected {
         connection: id,
@@ -131,10 +123,7 @@ fn start(
 ) -> Result<(), Error> {
     core.register(registration.clone())?;
     let Registration {
-        endpoint,
-        id,
-        kind,
-        options,
+        endpoint, id, kind, ..
     } = registration;
     let slot = Slot::default();
     let link = Arc::new(DatagramLink {
@@ -149,7 +138,12 @@ fn start(
         SocketType::Radio
     };
     let peer = Peer::datagram(PeerAddress::Udp(address), id, others);
-    let attached = core.attach(Arc::new(peer), link, sends.then_some(id), &options);
+    // No authenticator is asked about senders of datagrams.
+    let provenance = Provenance {
+        connector: sends.then_some(id),
+        ..Provenance::default()
+    };
+    let attached = core.attach(Arc::new(peer), link, provenance);
     let Ok(pipe) = attached else {
         core.remove_attachment();
         return Err(Error::Closed);

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
-use crate::pattern::{Dismissal, Item, Link, PipeId};
+use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance};
 use crate::peer::{Peer, PeerAddress};
 
 /// What a lane is made of: the tests put what loom has in its place.
@@ -53,11 +53,11 @@ struct Name {
     clients: Vec<Client>,
 }
 
-/// A socket, with the options that it had when it was bound or connected.
+/// A socket, with the name that it had when it was bound or connected.
 #[derive(Clone)]
 struct User {
     core: Arc<SocketCore>,
-    options: Arc<EndpointOptions>,
+    routing_id: Vec<u8>,
 }
 
 #[derive(Clone)]
@@ -81,14 +81,14 @@ impl Registry {
     pub(crate) fn bind(
         self: &Arc<Self>,
         core: &Arc<SocketCore>,
-        options: Arc<EndpointOptions>,
+        options: &EndpointOptions,
         name: &str,
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
         let user = User {
             core: core.clone(),
-            options: options.clone(),
+            routing_id: options.routing_id.clone(),
         };
         let waiting: Vec<Client> = {
             let mut names = lock(&self.names);
@@ -97,12 +97,8 @@ impl Registry {
                 let source = std::io::ErrorKind::AddrInUse.into();
                 return Err(Error::Bind { endpoint, source });
             }
-            core.register(Registration {
-                endpoint,
-                id,
-                kind: RegistrationKind::Bound,
-                options: options.clone(),
-            })?;
+            let kind = RegistrationKind::Bound;
+            core.register(Registration::new(endpoint, id, kind, options))?;
             entry.bound = Some(user.clone());
             let waiting = entry.clients.iter_mut().filter(|client| !client.joined);
             waiting
@@ -121,24 +117,20 @@ impl Registry {
     pub(crate) fn connect(
         self: &Arc<Self>,
         core: &Arc<SocketCore>,
-        options: Arc<EndpointOptions>,
+        options: &EndpointOptions,
         name: &str,
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
         let user = User {
             core: core.clone(),
-            options: options.clone(),
+            routing_id: options.routing_id.clone(),
         };
         let bound = {
             let mut names = lock(&self.names);
             // Under the lock: a socket that leaves withdraws what it has registered.
-            core.register(Registration {
-                endpoint,
-                id,
-                kind: RegistrationKind::Connected,
-                options,
-            })?;
+            let kind = RegistrationKind::Connected;
+            core.register(Registration::new(endpoint, id, kind, options))?;
             let entry = names.entry(name.into()).or_default();
             let joined = entry.bound.is_some();
             entry.clients.push(Client {
@@ -355,13 +347,13 @@ impl End {
 
 impl InprocConnection {
     fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
-        let (end, other) = (&self.ends[side], &self.ends[1 - side].user.options);
+        let (end, other) = (&self.ends[side], &self.ends[1 - side].user);
         let connection_routing_id = end.user.core.context().routing_ids().assign();
         let peer = Peer::inproc(
             &self.name,
             self.number,
             connection_routing_id,
-            other.socket_type,
+            other.core.socket_type(),
             other.routing_id.clone(),
         );
         let peer = Arc::new(peer);
@@ -369,11 +361,12 @@ impl InprocConnection {
             connection: self.clone(),
             side,
         });
-        let connector = (side == CLIENT).then_some(self.id);
-        let pipe = end
-            .user
-            .core
-            .attach(peer.clone(), link, connector, &end.user.options)?;
+        // No authenticator is asked about peers within the process.
+        let provenance = Provenance {
+            connector: (side == CLIENT).then_some(self.id),
+            ..Provenance::default()
+        };
+        let pipe = end.user.core.attach(peer.clone(), link, provenance)?;
         // Set once per side, right here.
         let _ = end.pipe.set((pipe, peer.clone()));
         end.user.core.hub.emit(Event::Ready { peer });

@@ -38,7 +38,7 @@ impl Handle {
         }
         let id = context.core().next_number();
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
-            context.inproc().bind(core, options.clone(), name, id)?;
+            context.inproc().bind(core, &options, name, id)?;
             endpoint
         } else if let Endpoint::Udp { .. } = endpoint {
             if core.socket_type() != SocketType::Dish {
@@ -51,12 +51,7 @@ impl Handle {
                 .listen(&endpoint, &options)
                 .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
-            core.register(Registration {
-                endpoint: endpoint.clone(),
-                id,
-                kind,
-                options: options.clone(),
-            })?;
+            core.register(Registration::new(endpoint.clone(), id, kind, &options))?;
             let (core, bound) = (core.clone(), endpoint.clone());
             context.mailbox().post(Command::Listen {
                 core,
@@ -82,7 +77,7 @@ impl Handle {
         usable.check(&endpoint, RegistrationKind::Connected)?;
         let id = context.core().next_number();
         if let Endpoint::Inproc(name) = &endpoint {
-            context.inproc().connect(core, options, name, id)?;
+            context.inproc().connect(core, &options, name, id)?;
             return Ok(id);
         }
         if let Endpoint::Udp { .. } = endpoint {
@@ -93,12 +88,7 @@ impl Handle {
             return Ok(id);
         }
         let kind = RegistrationKind::Connected;
-        core.register(Registration {
-            endpoint: endpoint.clone(),
-            id,
-            kind,
-            options: options.clone(),
-        })?;
+        core.register(Registration::new(endpoint.clone(), id, kind, &options))?;
         self.warn_of_clients(&options, &endpoint);
         context.mailbox().post(Command::Connect {
             core: core.clone(),

@@ -72,7 +72,9 @@ impl IoThread {
         let Some((number, source)) = self.sources.take_endpoint(slot) else {
             return;
         };
-        source.end(self.reactor.world.registry());
+        // What the application gave it to call may end with it.
+        let registry = self.reactor.world.registry();
+        guard::contain("dropping an endpoint", || source.end(registry));
         #[cfg(test)]
         assert!(
             !std::mem::take(&mut self.faults.removing_panics),

@@ -20,7 +20,7 @@ use crate::engine::reactor::Reactor;
 use crate::engine::session_key::Origin;
 use crate::failure::FailureCause;
 use crate::monitor::{Event, add};
-use crate::pattern::Dismissal;
+use crate::pattern::{Dismissal, Provenance};
 use crate::peer::{Approval, Peer};
 use crate::security::Decider;
 use crate::zap;
@@ -192,9 +192,11 @@ impl Session {
         let Some(link) = self.link.as_ref().and_then(Weak::upgrade) else {
             return Err(End::Failed(FailureCause::Internal));
         };
-        let connector = self.identity.origin.connector();
-        let identity = &self.identity;
-        match (identity.core).attach(peer.clone(), link, connector, &identity.options) {
+        let provenance = Provenance {
+            connector: self.identity.origin.connector(),
+            options: Arc::downgrade(&self.identity.options),
+        };
+        match (self.identity.core).attach(peer.clone(), link, provenance) {
             Ok(pipe) => {
                 let pipe = PipeEnd::new(pipe, self.bursts.clone());
                 let attached = Attached::new(pipe, peer.clone(), reactor.now());

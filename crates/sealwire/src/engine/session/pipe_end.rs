@@ -155,7 +155,7 @@ pub(super) mod tests {
     use super::*;
     use crate::engine::raw::Raw;
     use crate::engine::wire::Write;
-    use crate::pattern::{Dismissal, Link};
+    use crate::pattern::{Dismissal, Link, Provenance};
     use crate::peer::Peer;
     use crate::routing_ids::RoutingId;
     use crate::socket::Socket;
@@ -219,7 +219,7 @@ pub(super) mod tests {
         let socket = builder.receive_high_water_mark(1).build().unwrap();
         let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
         let core = socket.core().unwrap();
-        let attached = core.attach(Arc::new(peer), Arc::new(Deaf), None, &core.options());
+        let attached = core.attach(Arc::new(peer), Arc::new(Deaf), Provenance::default());
         let pipe = PipeEnd::new(attached.unwrap(), Arc::default());
         (socket, pipe)
     }
