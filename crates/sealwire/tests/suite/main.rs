@@ -22,6 +22,8 @@ mod handshake_failures;
 mod identity;
 mod incoming;
 mod inproc;
+#[cfg(target_os = "linux")]
+mod interfaces;
 #[cfg(unix)]
 mod ipc_wildcard;
 mod keys;
