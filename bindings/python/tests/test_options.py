@@ -158,10 +158,9 @@ def test_what_a_type_has_no_use_for_is_refused_at_its_first_use() -> None:
     # It was not made, so the mistake can be put right.
     socket.router_mandatory = False
     socket.bind("tcp://127.0.0.1:0")
-    with pytest.raises(sealwire.StateError, match="before the first"):
-        socket.sndhwm = 1
-    with pytest.raises(sealwire.StateError):
-        socket.security = sealwire.Security.plain_text()
+    with pytest.raises(sealwire.OptionsError, match="router_mandatory"):
+        socket.router_mandatory = True
+    assert socket.router_mandatory is False
     socket.rcvtimeo = 5
     assert socket.rcvtimeo == 5
     wrong: list[dict[str, Any]] = [{"tos": 256}, {"multicast_hops": 300}, {"socks_proxy": "x"}]
@@ -187,5 +186,38 @@ def test_metadata_is_read_by_the_peer(pair: Pairs) -> None:
     assert peer is not None
     assert peer.metadata("x-version") == b"1.2"
     assert peer.metadata("X-Other") is None
-    with pytest.raises(sealwire.StateError):
-        push.add_metadata("X-Late", b"")
+    later = pair.socket(sealwire.PULL)
+    push.add_metadata("X-Late", b"")
+    push.connect(later.bind("tcp://127.0.0.1:0"))
+    push.wait_connected(2)
+    push.send(b"in turns")
+    push.send(b"in turns")
+    peer = later.recv_message().peer
+    assert peer is not None and peer.metadata("X-Late") == b""
+
+
+def test_each_endpoint_has_the_keys_that_it_was_connected_with(pair: Pairs) -> None:
+    servers = []
+    client = pair.socket(sealwire.DEALER)
+    for _ in range(2):
+        keys = sealwire.KeyPair.generate()
+        server = pair.socket(sealwire.REP)
+        server.security = sealwire.Security.blake3_server(keys, sealwire.AllowAnyone())
+        client.security = sealwire.Security.blake3_client(keys.public)
+        client.connect(server.bind("tcp://127.0.0.1:0"))
+        servers.append(server)
+    client.wait_connected(2)
+
+
+def test_a_queue_grows_and_a_lingering_close_is_cut_short_on_a_socket_in_use() -> None:
+    push = sealwire.Socket(sealwire.PUSH, sndhwm=1, linger=-1)
+    push.connect("tcp://127.0.0.1:1")
+    push.send(b"x", sealwire.NOBLOCK)
+    with pytest.raises(sealwire.Again):
+        push.send(b"x", sealwire.NOBLOCK)
+    push.sndhwm = 2
+    push.send(b"x", sealwire.NOBLOCK)
+    # Without this, closing would last for ever.
+    push.linger = 0
+    with pytest.raises(sealwire.Unsent):
+        push.close()

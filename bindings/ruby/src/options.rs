@@ -161,7 +161,7 @@ pub(crate) fn names_of_options() -> impl Iterator<Item = &'static str> {
 }
 
 /// Options that were given, by name.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Options(BTreeMap<&'static str, Setting>);
 
 impl Options {

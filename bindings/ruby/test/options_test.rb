@@ -28,15 +28,43 @@ class OptionsTest < SealwireTest
     end
   end
 
-  def test_timeouts_change_at_any_time_and_others_do_not
-    pull = socket(:PULL, recv_timeout: 5)
+  def test_options_change_at_any_time_but_what_a_type_does
+    pull = socket(:PULL, recv_timeout: 5, conflate: true)
     assert_equal 5.0, pull.recv_timeout
     pull.bind("tcp://127.0.0.1:0")
     pull.recv_timeout = nil
     assert_nil pull.recv_timeout
-    error = assert_raises(Sealwire::StateError) { pull.linger = 1 }
-    assert_match(/linger is set before the first bind/, error.message)
-    assert_raises(Sealwire::StateError) { pull.security = Sealwire::Security.plain_text }
+    error = assert_raises(Sealwire::OptionError) { pull.conflate = false }
+    assert_match(/option conflate stays as the socket was made/, error.message)
+    assert_equal true, pull.conflate
+    pull.linger = 1
+    assert_equal 1.0, pull.linger
+    pull.security = Sealwire::Security.plain_text
+  end
+
+  def test_each_endpoint_has_the_keys_that_it_was_connected_with
+    client = socket(:DEALER)
+    servers = Array.new(2) do
+      keys = Sealwire::KeyPair.generate
+      server = socket(:REP, security: Sealwire::Security.blake3_server(keys: keys, allow: :anyone))
+      client.security = Sealwire::Security.blake3_client(server_key: keys.public_key)
+      client.connect(server.bind("tcp://127.0.0.1:0"))
+      server
+    end
+    client.wait_connected(2)
+    assert_equal 2, servers.size
+  end
+
+  def test_a_queue_grows_and_closing_is_cut_short_on_a_socket_in_use
+    push = Sealwire::PUSH.new(send_hwm: 1, linger: 1e9)
+    push.connect("tcp://127.0.0.1:1")
+    assert push.try_send("x")
+    refute push.try_send("x")
+    push.send_hwm = 2
+    assert push.try_send("x")
+    # Without this, closing would last for decades.
+    push.linger = 0
+    assert_raises(Sealwire::UnsentError) { push.close }
   end
 
   def test_what_means_nothing_is_refused

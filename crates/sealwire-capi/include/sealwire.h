@@ -3798,6 +3798,23 @@ sealwire_status sealwire_socket_wait_subscribed(const sealwire_socket *socket,
                                                 int64_t timeout_ms);
 
 /**
+ * Changes options of a socket in use: those that are set in `options`, and its protection where `security` is not NULL.
+ * Either may be NULL and stays as it is then. `options` and `security` may be freed after that.
+ *
+ * Time limits, the linger time, high-water marks and byte budgets change at once, also for peers that are connected.
+ * All others, keys and authenticators among them, are those of endpoints that are bound or connected from now on:
+ * the others keep what they have. The context, `SEALWIRE_OPTION_INTERRUPTIBLE`, `SEALWIRE_OPTION_SPIN_US` and what changes
+ * a socket type cannot change. After an error nothing has changed.
+ *
+ * Threads: those that change the same socket agree on who does.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_reconfigure(const sealwire_socket *socket,
+                                            const sealwire_security *security,
+                                            const sealwire_options *options);
+
+/**
  * Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room
  * up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals interrupt
  * it with `SEALWIRE_OPTION_INTERRUPTIBLE` only.

@@ -278,7 +278,9 @@ impl sealwire_options {
         builder = origins.fold(builder, SocketBuilder::ws_allow_origin);
         let hosts = self.ws_hosts.iter();
         builder = hosts.fold(builder, SocketBuilder::ws_allow_host);
-        builder = builder.ws_allow_any_origin(self.ws_any_origin);
+        if self.ws_any_origin {
+            builder = builder.ws_allow_any_origin(true);
+        }
         if let Some(identity) = &self.tls_identity {
             builder = builder.tls_identity(identity.clone());
         }

@@ -1,6 +1,7 @@
 //! Sockets.
 
 pub mod presence;
+pub mod reconfiguring;
 pub mod sending;
 
 use std::ffi::{c_char, c_void};

@@ -380,6 +380,40 @@ static void draining(void) {
     sealwire_security_free(none);
 }
 
+/* Each endpoint has the protection that its socket had then. */
+static void reconfiguring(void) {
+    mechanism with[] = {make_mechanism("BLAKE3"), make_mechanism("BLAKE3")};
+    sealwire_socket *client = make_socket(SEALWIRE_DEALER, with[0].client);
+    sealwire_socket *servers[2];
+    for (int i = 0; i < 2; i++) {
+        char *endpoint = NULL;
+        servers[i] = make_socket(SEALWIRE_REP, with[i].server);
+        OK(sealwire_socket_bind(servers[i], "tcp://127.0.0.1:0", &endpoint));
+        OK(sealwire_socket_reconfigure(client, with[i].client, NULL));
+        OK(sealwire_socket_connect(client, endpoint));
+        sealwire_string_free(endpoint);
+    }
+    OK(sealwire_socket_wait_connected(client, 2, TIMEOUT));
+
+    /* Limits count at once, those of the moment for all that is not set. */
+    sealwire_options *options = NULL;
+    OK(sealwire_options_new(&options));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_RECEIVE_TIMEOUT_MS, 1));
+    OK(sealwire_socket_reconfigure(client, NULL, options));
+    sealwire_message *message = NULL;
+    RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_recv(client, SEALWIRE_WAIT, &message));
+
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_SPIN_US, 10));
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_reconfigure(client, NULL, options));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_reconfigure(NULL, NULL, options));
+    sealwire_options_free(options);
+    sealwire_socket_free(client);
+    for (int i = 0; i < 2; i++) {
+        sealwire_socket_free(servers[i]);
+        free_mechanism(&with[i]);
+    }
+}
+
 static void closing(void) {
     sealwire_security *none = no_security();
     sealwire_options *options = NULL;
@@ -421,6 +455,7 @@ int main(void) {
         free_mechanism(&with);
     }
     draining();
+    reconfiguring();
     closing();
     return 0;
 }

@@ -69,6 +69,11 @@ impl Context {
         self.mailbox().now()
     }
 
+    /// Whether both are handles of one context.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
     /// # Errors
     ///
     /// [`Error::Forked`] in a child of the process that made it.

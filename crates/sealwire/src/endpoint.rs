@@ -5,6 +5,7 @@
 //! | `tcp://127.0.0.1:5555`, `tcp://[::1]:5555` | IP address and port |
 //! | `tcp://example.org:5555` | name; resolved anew for each connection attempt |
 //! | `tcp://*:5555`, `tcp://127.0.0.1:*`, `tcp://127.0.0.1:0` | any address, any free port (bind) |
+//! | `tcp://eth0:5555`, `ws://eth0:8080/path` | an address of this network interface, IPv4 where it has one (bind, Unix) |
 //! | `ws://127.0.0.1:8080/path` | WebSocket over TCP (RFC 45); feature `ws`; without a path it is `/` |
 //! | `wss://example.org:443/path` | the same over TLS; feature `wss` |
 //! | `udp://127.0.0.1:5555` | datagrams from RADIO, which connects, to DISH, which binds |
@@ -34,7 +35,7 @@ pub const MAX_IPC_NAME: usize = 107;
 pub enum Endpoint {
     /// TCP.
     Tcp {
-        /// IP address without brackets, a name, or `*`.
+        /// IP address without brackets, a name, where it is bound also that of a network interface, or `*`.
         host: String,
         /// Port; 0 asks for a free one when binding.
         port: u16,

@@ -227,9 +227,11 @@ impl Security {
         revisions.flatten().collect()
     }
 
-    /// Decides again about a client that was let in. `None` where there is nothing to decide.
+    /// Decides again about a client that was let in. `None` where the earlier decision stands.
     pub(crate) fn decide_again(&self, peer: &Peer) -> Option<Decision> {
-        match self.decider(peer.mechanism()?)? {
+        let decider = self.decider(peer.mechanism()?)?;
+        decider.revision()?;
+        match decider {
             Decider::Keys(authenticator) => Some(authenticator.decide(&Client::of(peer)?)),
             Decider::Passwords(authenticator) => {
                 Some(authenticator.decide(&PlainClient::of(peer)?))
@@ -292,7 +294,8 @@ impl Decider<'_> {
         }
     }
 
-    fn revision(self) -> Option<u64> {
+    /// What it may decide otherwise for one day; `None` where its decisions stand.
+    pub(crate) fn revision(self) -> Option<u64> {
         match self {
             Decider::Keys(authenticator) => authenticator.revision(),
             Decider::Passwords(authenticator) => authenticator.revision(),

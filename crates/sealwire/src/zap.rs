@@ -34,9 +34,14 @@ pub(crate) fn has_handler(core: &SocketCore, inproc: &inproc::Registry) -> bool 
 }
 
 /// Says once that everybody is let in, where that is so and a handler could change it.
-pub(crate) fn warn_of_anyone(core: &SocketCore, inproc: &inproc::Registry, endpoint: &Endpoint) {
-    let open = core.options().security.leaves_it_to_zap()
-        && core.options().zap_domain.is_none()
+pub(crate) fn warn_of_anyone(
+    core: &SocketCore,
+    options: &SocketOptions,
+    inproc: &inproc::Registry,
+    endpoint: &Endpoint,
+) {
+    let open = options.security.leaves_it_to_zap()
+        && options.zap_domain.is_none()
         && !has_handler(core, inproc);
     if open && core.clients.is_to_warn_of_anyone() {
         let endpoint = endpoint.clone();
@@ -109,7 +114,12 @@ impl<'a> Caller<'a> {
         let options = SocketOptions::new(SocketType::Req);
         let core = SocketCore::new(context.clone(), options)?;
         let caller = Caller { core, inproc };
-        inproc.connect(&caller.core, NAME, context.next_number())?;
+        inproc.connect(
+            &caller.core,
+            &caller.core.options(),
+            NAME,
+            context.next_number(),
+        )?;
         Ok(caller)
     }
 }

@@ -15,8 +15,7 @@ T = TypeVar("T")
 
 
 class Option(Generic[T]):
-    """An option of a socket as an attribute. All but ``rcvtimeo`` and ``sndtimeo`` are set before
-    the first use."""
+    """An option of a socket as an attribute."""
 
     def __init__(self, doc: str) -> None:
         self.__doc__ = doc
@@ -69,8 +68,11 @@ class Strict:
 
 
 class Options(Strict):
-    """The options of a socket under pyzmq's names, to be set before the first ``bind``,
-    ``connect`` or other use. Times are milliseconds. ``docs/options.md`` has what each does."""
+    """The options of a socket under pyzmq's names. Times are milliseconds. ``docs/options.md`` has what each does.
+
+    They can be set at any time. Time limits, ``linger``, high-water marks and byte budgets change at once; others, and
+    ``security``, are those of endpoints that are bound or connected from then on. ``spin`` and what changes a single socket
+    type are fixed by the first ``bind``, ``connect`` or other use: then they are an ``OptionsError``."""
 
     sndhwm = Option[int]("Messages queued for each peer; 0 for no limit.")
     rcvhwm = Option[int]("Messages queued from each peer; 0 for no limit.")
@@ -186,8 +188,8 @@ class Options(Strict):
         return _sockopt.no_such_option(name, names)
 
     def setsockopt(self, option: int, value: Any) -> None:
-        """Sets an option by its number, which ``sealwire.zmq`` has by its name, as pyzmq does: before the first
-        ``bind``, ``connect`` or other use, but ``RCVTIMEO`` and ``SNDTIMEO`` at any time."""
+        """Sets an option by its number, which ``sealwire.zmq`` has by its name, as pyzmq does. :class:`Options` says
+        from when on it counts."""
         _sockopt.set_option(self, option, value)
 
     def getsockopt(self, option: int) -> Any:

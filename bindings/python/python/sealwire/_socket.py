@@ -51,8 +51,8 @@ class Socket(Options, BlockingSocket):
     """A socket whose calls block the thread. Other threads run meanwhile, signals interrupt, and it
     may be used from several threads at once.
 
-    Options are attributes (``socket.rcvhwm = 10``) or keywords, and so is ``security``; they are set
-    before the first ``bind``, ``connect`` or other use."""
+    Options are attributes (``socket.rcvhwm = 10``) or keywords, and so is ``security``. :class:`Options` says what
+    those do that are set later."""
 
     def __new__(
         cls,

@@ -72,8 +72,8 @@ class Monitor:
 class Socket(Options, SocketCore):
     """A socket for coroutines of any number of tasks, and of any loop.
 
-    Options are attributes or keywords, and so is ``security``; they are set before the first
-    ``bind``, ``connect`` or other use."""
+    Options are attributes or keywords, and so is ``security``. :class:`Options` says what those do that are set
+    later."""
 
     def __new__(
         cls,

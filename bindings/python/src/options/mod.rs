@@ -37,7 +37,7 @@ fn find(name: &str) -> PyResult<&'static Spec> {
 type Setter<T> = fn(SocketBuilder, T) -> SocketBuilder;
 
 /// Options that were set.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Options {
     set: BTreeMap<&'static str, Value>,
     metadata: Vec<(String, Vec<u8>)>,

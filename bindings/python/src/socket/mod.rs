@@ -1,8 +1,8 @@
 //! Sockets: what the blocking ones and those of `sealwire.asyncio` share ([`SocketCore`]), and the
 //! calls that block ([`BlockingSocket`]).
 //!
-//! The Rust socket has its options for good, so it is made at the first use: `bind`, `connect`,
-//! `send` and so on. Until then options, security and subscriptions are collected here.
+//! The Rust socket is made at the first use: `bind`, `connect`, `send` and so on. Until then options, security and
+//! subscriptions are collected here. After that they change as in Rust.
 
 mod blocking;
 mod opened;
@@ -92,7 +92,7 @@ impl SocketCore {
         self.opened.is_closed()
     }
 
-    /// Mechanism and keys, to be set before the first use.
+    /// Mechanism and keys of endpoints that are bound or connected from now on.
     #[getter]
     fn security(&self) -> Option<Security> {
         self.opened.security().map(Security::from)
@@ -117,11 +117,11 @@ impl SocketCore {
         self.opened.option(py, name)
     }
 
-    /// A property for the peers to read, to be set before the first use. Names start with `X-`.
+    /// A property for the peers of endpoints that are bound or connected from now on to read. Names start with `X-`.
     fn add_metadata(&self, py: Python<'_>, name: String, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = crate::auth::text_or_bytes(value)?;
         self.opened
-            .before_use(py, "metadata", |options| options.add_metadata(name, value))
+            .change(py, |options, _| Ok(options.add_metadata(name, value)))
     }
 
     /// Binds and gives the endpoint with the port that was chosen, if that was left open.

@@ -110,16 +110,8 @@ impl Opened {
         if let Some(made) = self.made.get() {
             return made.get(py);
         }
-        let mut builder =
-            sealwire::Socket::builder(self.socket_type).context(self.context.inner(py)?);
-        if let Some(security) = &setup.security {
-            builder = builder.security(security.clone());
-        }
-        let socket = setup
-            .options
-            .apply(builder)?
-            .build()
-            .map_err(|error| of_socket(py, error))?;
+        let builder = self.builder(py, &setup)?;
+        let socket = builder.build().map_err(|error| of_socket(py, error))?;
         for topic in &setup.topics {
             socket
                 .subscribe(topic)
@@ -128,30 +120,46 @@ impl Opened {
         self.made.get_or_init(|| OfProcess::new(socket)).get(py)
     }
 
-    /// Changes what must be known before the first use.
-    pub(super) fn before_use<R>(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        change: impl FnOnce(&mut Options) -> R,
-    ) -> PyResult<R> {
-        let mut setup = self.setup();
-        self.check_unused(py, name)?;
-        Ok(change(&mut setup.options))
+    fn builder(&self, py: Python<'_>, setup: &Setup) -> PyResult<sealwire::SocketBuilder> {
+        let mut builder =
+            sealwire::Socket::builder(self.socket_type).context(self.context.inner(py)?);
+        if let Some(security) = &setup.security {
+            builder = builder.security(security.clone());
+        }
+        setup.options.apply(builder)
     }
 
-    fn check_unused(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        if self.made.get().is_none() {
-            return Ok(());
-        }
-        let instead = match name {
-            "linger" => ": how long a call waits is an argument of close",
-            _ => ": make another socket for it",
+    /// Changes the setup, and the socket where it is made already. After an error both are as they were.
+    pub(super) fn change<R>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut Options, &mut Option<Security>) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let mut setup = self.setup();
+        let before = (setup.options.clone(), setup.security.clone());
+        let Setup {
+            options, security, ..
+        } = &mut *setup;
+        let changed = change(options, security);
+        let builder = match self.made.get() {
+            Some(_) if changed.is_ok() => Some(self.builder(py, &setup)),
+            _ => None,
         };
-        let text = format!(
-            "{name} is set before the first bind, connect or other use, and this socket is in use{instead}"
-        );
-        Err(crate::error::state(py, &text))
+        // Not under the lock: what was there before may end now, and be code of Python.
+        drop(setup);
+        let applied = match (self.made.get(), builder) {
+            (Some(made), Some(builder)) => builder.and_then(|builder| {
+                let socket = made.get(py)?;
+                (socket.reconfigure(builder)).map_err(|error| self.failed(py, error))
+            }),
+            _ => Ok(()),
+        };
+        let changed = changed.and_then(|result| applied.map(|()| result));
+        if changed.is_err() {
+            let mut setup = self.setup();
+            (setup.options, setup.security) = before;
+        }
+        changed
     }
 
     pub(super) fn security(&self) -> Option<Security> {
@@ -159,10 +167,10 @@ impl Opened {
     }
 
     pub(super) fn set_security(&self, py: Python<'_>, security: Security) -> PyResult<()> {
-        let mut setup = self.setup();
-        self.check_unused(py, "security")?;
-        setup.security = Some(security);
-        Ok(())
+        self.change(py, |_, present| {
+            *present = Some(security);
+            Ok(())
+        })
     }
 
     pub(super) fn set_option(
@@ -176,13 +184,11 @@ impl Opened {
             "sndtimeo" => Some(&self.send_timeout_ms),
             _ => None,
         };
-        let mut setup = self.setup();
         let Some(waiting) = waiting else {
-            self.check_unused(py, name)?;
-            return setup.options.set(name, value).map(|_| ());
+            return self.change(py, |options, _| options.set(name, value).map(drop));
         };
         // How long a call waits is decided by each call.
-        if let Value::Int(limit) = setup.options.set(name, value)? {
+        if let Value::Int(limit) = self.setup().options.set(name, value)? {
             waiting.store(limit, Ordering::Relaxed);
         }
         Ok(())

@@ -20,7 +20,7 @@ use magnus::{
     Value, method,
 };
 use sealwire::account::Kind;
-use sealwire::{Endpoint, Error as Failed, SocketType};
+use sealwire::{Endpoint, Error as Failed, SocketBuilder, SocketType};
 
 use self::readiness::Reading;
 use crate::account::by_kind;
@@ -176,14 +176,35 @@ impl Socket {
         Err(errors::state(ruby, problem))
     }
 
+    /// Changes the plan, and the socket where it is made already. After an error both are as they were.
+    fn change(&self, ruby: &Ruby, change: impl FnOnce(&mut Plan)) -> Result<(), Error> {
+        let (builder, before) = {
+            let mut plan = self.plan();
+            let before = (plan.options.clone(), plan.security.clone());
+            change(&mut plan);
+            (self.builder(ruby, &plan), before)
+        };
+        let Some(open) = self.open.get() else {
+            return Ok(());
+        };
+        // Not under the lock: what was there before may end now, and be code of Ruby.
+        let changed = builder.and_then(|builder| {
+            let changed = open.socket(ruby)?.reconfigure(builder);
+            changed.map_err(|error| errors::raised(ruby, &error))
+        });
+        if changed.is_err() {
+            let mut plan = self.plan();
+            (plan.options, plan.security) = before;
+        }
+        changed
+    }
+
     fn set_option(ruby: &Ruby, this: &Self, name: Symbol, value: Value) -> Result<(), Error> {
         let name = name.name()?;
-        this.check_unmade(ruby, &name)?;
         // Not under the lock: reading the value may run Ruby, and other threads with it.
         let mut changed = Options::default();
         changed.set(ruby, &name, value)?;
-        this.plan().options.merge(&name, changed);
-        Ok(())
+        this.change(ruby, |plan| plan.options.merge(&name, changed))
     }
 
     fn get_option(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
@@ -199,9 +220,7 @@ impl Socket {
     }
 
     fn set_security(ruby: &Ruby, this: &Self, security: &Security) -> Result<(), Error> {
-        this.check_unmade(ruby, "security")?;
-        this.plan().security = Some(security.clone());
-        Ok(())
+        this.change(ruby, |plan| plan.security = Some(security.clone()))
     }
 
     fn security(ruby: &Ruby, this: &Self) -> Option<Obj<Security>> {
@@ -232,7 +251,6 @@ impl Socket {
         if let Some(open) = self.open.get() {
             return Ok(open);
         }
-        let kind = self.kind(ruby)?;
         let plan = self.plan();
         if plan.closed {
             return Err(errors::closed(ruby));
@@ -241,17 +259,21 @@ impl Socket {
         if let Some(open) = self.open.get() {
             return Ok(open);
         }
-        let raised = |error: Failed| errors::raised(ruby, &error);
-        let mut builder = plan.options.builder(ruby, kind)?;
+        let socket = self.builder(ruby, &plan)?.build();
+        let socket = socket.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(self.open.get_or_init(|| Open::new(socket)))
+    }
+
+    fn builder(&self, ruby: &Ruby, plan: &Plan) -> Result<SocketBuilder, Error> {
+        let mut builder = plan.options.builder(ruby, self.kind(ruby)?)?;
         if let Some(security) = &plan.security {
             builder = builder.security(security.inner());
         }
         let context = match &plan.context {
             Some(context) => context.get(ruby)?.clone(),
-            None => process::context().map_err(raised)?,
+            None => process::context().map_err(|error| errors::raised(ruby, &error))?,
         };
-        let socket = builder.context(&context).build().map_err(raised)?;
-        Ok(self.open.get_or_init(|| Open::new(socket)))
+        Ok(builder.context(&context))
     }
 
     fn socket(&self, ruby: &Ruby) -> Result<&sealwire::Socket, Error> {

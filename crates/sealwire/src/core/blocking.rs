@@ -59,7 +59,7 @@ impl SocketCore {
     pub(crate) fn until(&self, limit: Option<Duration>) -> Until<'_> {
         Until {
             deadline: limit.map(from_now),
-            interrupt: self.options().interrupt.as_ref(),
+            interrupt: self.interrupt.as_ref(),
         }
     }
 

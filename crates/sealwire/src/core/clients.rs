@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sealwire_zmtp::Mechanism;
-
 use super::holders::{Holder, Holders, Holding};
-use super::revising::Revising;
+use super::revising::{Revising, Revision};
 
 pub(crate) struct Clients {
     holders: Arc<Holders>,
@@ -19,7 +17,7 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// With the revisions that the authenticators have, as far as they have any.
-    pub(super) fn new(revisions: Vec<(Mechanism, u64)>) -> Self {
+    pub(super) fn new(revisions: Vec<Revision>) -> Self {
         Clients {
             holders: Arc::default(),
             revising: Revising::new(revisions),

@@ -3,6 +3,7 @@
 use std::mem;
 
 use crate::endpoint::Endpoint;
+use crate::options::EndpointOptions;
 
 /// An endpoint that the socket is bound or connected to.
 #[derive(Debug, Clone)]
@@ -10,6 +11,27 @@ pub(crate) struct Registration {
     pub(crate) endpoint: Endpoint,
     pub(crate) id: u64,
     pub(crate) kind: RegistrationKind,
+    /// Whether messages wait for its peer.
+    waits: bool,
+    /// Whether it is connected to again after its peer has gone.
+    returns: bool,
+}
+
+impl Registration {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        id: u64,
+        kind: RegistrationKind,
+        options: &EndpointOptions,
+    ) -> Self {
+        Registration {
+            endpoint,
+            id,
+            kind,
+            waits: kind == RegistrationKind::Connected && !options.immediate,
+            returns: !options.reconnect.stop.after_disconnect,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,15 +80,21 @@ impl Endpoints {
         self.entries.iter().any(|entry| entry.id == id)
     }
 
+    /// Whether an endpoint is still wanted and is connected to again.
+    pub(super) fn returns(&self, id: u64) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| entry.id == id && entry.returns)
+    }
+
     pub(super) fn of_kind(&self, kind: RegistrationKind) -> Vec<Endpoint> {
         let of_kind = self.entries.iter().filter(|entry| entry.kind == kind);
         of_kind.map(|entry| entry.endpoint.clone()).collect()
     }
 
-    /// Whether an endpoint is being connected to, so that a peer can be expected.
-    pub(super) fn connects(&self) -> bool {
+    /// Whether an endpoint is being connected to for whose peer messages are to wait.
+    pub(super) fn expects_peers(&self) -> bool {
         let mut entries = self.entries.iter();
-        entries.any(|entry| entry.kind == RegistrationKind::Connected)
+        entries.any(|entry| entry.waits)
     }
 
     /// Counts one more that works for the socket.
@@ -98,11 +126,20 @@ impl Endpoints {
 
 #[cfg(test)]
 mod tests {
+    use sealwire_zmtp::{Config, SocketType};
+
     use super::*;
+    use crate::options::{ReconnectStop, SocketOptions};
 
     fn registration(name: &str, id: u64, kind: RegistrationKind) -> Registration {
         let endpoint = Endpoint::Inproc(name.into());
-        Registration { endpoint, id, kind }
+        Registration::new(endpoint, id, kind, &options(false))
+    }
+
+    fn options(immediate: bool) -> EndpointOptions {
+        let mut options = SocketOptions::new(SocketType::Push);
+        (options.immediate, options.reconnect.stop) = (immediate, ReconnectStop::default());
+        EndpointOptions::new(options, Config::new(SocketType::Push))
     }
 
     #[test]
@@ -110,10 +147,10 @@ mod tests {
         use RegistrationKind::{Bound, Connected};
         let mut endpoints = Endpoints::default();
         endpoints.register(registration("a", 1, Bound));
-        assert!(!endpoints.connects());
+        assert!(!endpoints.expects_peers());
         endpoints.register(registration("a", 2, Connected));
         endpoints.register(registration("a", 3, Connected));
-        assert!(endpoints.connects());
+        assert!(endpoints.expects_peers());
         let of = Endpoint::Inproc("a".into());
         assert_eq!(endpoints.unregister(&of, Connected).unwrap().id, 2);
         for kind in [Bound, Connected] {
@@ -122,7 +159,19 @@ mod tests {
         endpoints.forget(3);
         assert!(!endpoints.has(3) && endpoints.has(1));
         assert!(endpoints.unregister(&of, Connected).is_none());
-        assert!(!endpoints.connects());
+        assert!(!endpoints.expects_peers());
+    }
+
+    #[test]
+    fn messages_wait_for_no_peer_that_is_to_be_there_first() {
+        let mut endpoints = Endpoints::default();
+        let (a, kind) = (Endpoint::Inproc("a".into()), RegistrationKind::Connected);
+        endpoints.register(Registration::new(a, 1, kind, &options(true)));
+        assert!(!endpoints.expects_peers());
+        endpoints.register(registration("b", 2, RegistrationKind::Connected));
+        assert!(endpoints.expects_peers());
+        endpoints.forget(2);
+        assert!(!endpoints.expects_peers());
     }
 
     #[test]

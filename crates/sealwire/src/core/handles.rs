@@ -7,10 +7,9 @@ use std::sync::Arc;
 use sealwire_zmtp::{Frame, Frames, SocketType};
 
 use super::queues::End;
-use super::usable::UsableBy;
 use super::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, MessageError, Operation, Presence, SendError, Unusable};
+use crate::error::{Error, MessageError, Operation, Presence, SendError};
 use crate::message::Message;
 use crate::monitor::{Counters, add};
 use crate::pattern::{PipeId, SendFailure};
@@ -88,7 +87,7 @@ impl SocketCore {
     /// Whether messages may be taken before somebody asks for them: what receives one at a time has
     /// more to do with it than to read it, and those who wait elsewhere have to be woken.
     pub(crate) fn hands_out_batches(&self) -> bool {
-        let one_at_a_time = matches!(self.options.socket_type, SocketType::Req | SocketType::Rep);
+        let one_at_a_time = matches!(self.socket_type, SocketType::Req | SocketType::Rep);
         !one_at_a_time && !self.readable.is_waited_for()
     }
 
@@ -284,38 +283,13 @@ impl SocketCore {
 
     // ---- endpoints -------------------------------------------------------------------------------
 
-    pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
-        UsableBy(&self.options).check_transport(endpoint)
-    }
-
-    pub(crate) fn check_security(
-        &self,
-        endpoint: &Endpoint,
-        kind: RegistrationKind,
-    ) -> Result<(), Error> {
-        UsableBy(&self.options).check_security(endpoint, kind)
-    }
-
-    #[cfg(feature = "wss")]
-    pub(crate) fn check_tls(
-        &self,
-        endpoint: &Endpoint,
-        kind: RegistrationKind,
-    ) -> Result<(), Error> {
-        UsableBy(&self.options).check_tls(endpoint, kind)
-    }
-
-    pub(crate) fn unusable(&self, endpoint: &Endpoint, reason: Unusable) -> Error {
-        UsableBy(&self.options).error(endpoint, reason)
-    }
-
     /// Notes an endpoint that something is about to work for.
     pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
         self.with(|state| {
             state.life.open()?;
             state.life.takes_endpoints()?;
             state.endpoints.register(registration);
-            state.endpoints_changed(&self.options);
+            state.endpoints_changed();
             Ok::<_, Error>(())
         })?;
         // Messages may wait for a peer from now on.
@@ -325,7 +299,7 @@ impl SocketCore {
 
     /// Begins to drain the socket, and gives the endpoints that it had; `None` where that was begun before.
     pub(crate) fn begin_drain(&self) -> Result<Option<Vec<Registration>>, Error> {
-        let socket_type = self.options.socket_type;
+        let socket_type = self.socket_type;
         if !matches!(
             socket_type,
             SocketType::Pull | SocketType::Gather | SocketType::Sub | SocketType::Dish
@@ -359,7 +333,7 @@ impl SocketCore {
     ) -> Result<Registration, Error> {
         let registration = self.with(|state| {
             let registration = state.endpoints.unregister(endpoint, kind);
-            state.endpoints_changed(&self.options);
+            state.endpoints_changed();
             registration
         });
         // No connection to this endpoint will come: those who wait for one are told.
@@ -431,7 +405,7 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
-    use crate::pattern::{Dismissal, Link, Room};
+    use crate::pattern::{Dismissal, Link, Provenance, Room};
     use crate::peer::Peer;
     use crate::routing_ids::RoutingId;
     use crate::socket::Socket;
@@ -473,7 +447,9 @@ mod tests {
             found: Mutex::default(),
         });
         let peer = Peer::inproc("eager", 1, RoutingId::none(), SocketType::Pull, Vec::new());
-        let id = core.attach(Arc::new(peer), link.clone(), None).unwrap();
+        let id = core
+            .attach(Arc::new(peer), link.clone(), Provenance::default())
+            .unwrap();
         assert_eq!(id, 0);
         let mut messages: VecDeque<_> = (0..600).map(|_| Message::from("work")).collect();
         assert_eq!(core.try_send_many(&mut messages).unwrap(), 600);

@@ -3,24 +3,25 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sealwire_zmtp::{Frames, Mechanism};
+use sealwire_zmtp::Frames;
 
 use super::queues::Queues;
 use super::{SocketCore, State};
 use crate::account::{Exceeded, Kind};
 use crate::monitor::{Event, add};
-use crate::options::SocketOptions;
-use crate::pattern::{Arrivals, Delivered, Dismissal, Item, Link, PipeId, Received, Room};
+use crate::options::{Behaviour, EndpointOptions};
+use crate::pattern::{
+    Arrivals, Delivered, Dismissal, Item, Link, PipeId, Provenance, Received, Room,
+};
 use crate::peer::Peer;
 
 impl SocketCore {
     /// A peer is ready. The error is for both sides to read.
-    /// `connector` is the number of the `connect` that led to it, if one did.
     pub(crate) fn attach(
         &self,
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
-        connector: Option<u64>,
+        provenance: Provenance,
     ) -> Result<PipeId, Dismissal> {
         let in_process = link.keeps_output_back();
         if in_process {
@@ -37,7 +38,7 @@ impl SocketCore {
                 return Err(Dismissal::Because("the socket is leaving"));
             }
             self.admits_beside_what_is_left(queues, &peer)?;
-            let attached = queues.attach(peer, link, connector, &self.options);
+            let attached = queues.attach(peer, link, provenance, &self.behaviour);
             let id = attached.map_err(Dismissal::Because)?;
             Ok((id, queues.pattern.readable()))
         });
@@ -53,7 +54,7 @@ impl SocketCore {
     /// messages outlive their connection, and a peer that connects again and again while nobody
     /// reads would have a new queue each time.
     fn admits_beside_what_is_left(&self, queues: &Queues, peer: &Peer) -> Result<(), Dismissal> {
-        let limit = self.options.receive_byte_budget;
+        let limit = queues.receive_byte_budget();
         let Some(source) = peer.source().filter(|_| limit > 0) else {
             return Ok(());
         };
@@ -68,7 +69,7 @@ impl SocketCore {
     /// A peer is gone.
     pub(crate) fn detach(&self, id: PipeId) {
         let (dropped, readable) = self.with(|state| {
-            let farewell = state.farewell(id, &self.options);
+            let farewell = state.farewell(id, &self.behaviour);
             let dropped = state.queues.detach(id, farewell);
             state.life.count_unsent(dropped);
             (dropped, state.queues.pattern.readable())
@@ -168,7 +169,7 @@ impl SocketCore {
         if self.pollers.any() {
             return true;
         }
-        self.options.behaviour.conflate || self.options.socket_type.takes_subscriptions()
+        self.behaviour.conflate || self.socket_type.takes_subscriptions()
     }
 
     /// The link of the only peer there is.
@@ -182,7 +183,7 @@ impl SocketCore {
     pub(crate) fn give_up(&self, id: u64) {
         self.with(|state| {
             state.endpoints.forget(id);
-            state.endpoints_changed(&self.options);
+            state.endpoints_changed();
         });
         self.notify_writable();
     }
@@ -242,24 +243,18 @@ impl SocketCore {
     /// Decides again about all clients if the authenticator has changed its mind, and disconnects
     /// those that it would refuse now. May block.
     pub(crate) fn revise_clients(&self) {
-        let (security, revising) = (&self.options.security, &self.clients.revising);
-        let revisions = security.revisions();
-        let mechanisms: Vec<Mechanism> = revisions.iter().map(|(of, _)| *of).collect();
-        if mechanisms.is_empty() || !revising.begin(revisions) {
+        let revising = &self.clients.revising;
+        if !revising.begin(self.present.revisions()) {
             return;
         }
-        let peers: Vec<(PipeId, Arc<Peer>)> = {
+        let peers: Vec<(PipeId, Arc<Peer>, Arc<EndpointOptions>)> = {
             let pipes = &self.lock().queues.pipes;
             let live = pipes.live();
-            live.filter_map(|id| Some((id, pipes.peer(id)?.clone())))
+            live.filter_map(|id| Some((id, pipes.peer(id)?.clone(), pipes.options(id)?)))
                 .collect()
         };
-        for (id, peer) in peers {
-            // Other decisions stand.
-            let of = peer.mechanism();
-            if of.is_some_and(|of| mechanisms.contains(&of))
-                && revising.disallows(security.decide_again(&peer).as_ref())
-            {
+        for (id, peer, options) in peers {
+            if revising.disallows(options.security.decide_again(&peer).as_ref()) {
                 self.disallow(id, &peer);
             }
         }
@@ -282,11 +277,9 @@ impl SocketCore {
 
 impl State {
     /// What the application is to read about a peer that is gone.
-    fn farewell(&self, id: PipeId, options: &SocketOptions) -> Option<Frames> {
+    fn farewell(&self, id: PipeId, behaviour: &Behaviour) -> Option<Frames> {
         let connector = self.queues.pipes.connector(id);
-        let again = !options.reconnect.stop.after_disconnect
-            && connector.is_some_and(|connector| self.endpoints.has(connector));
-        let behaviour = &options.behaviour;
+        let again = connector.is_some_and(|connector| self.endpoints.returns(connector));
         let message = if again {
             &behaviour.hiccup_message
         } else {

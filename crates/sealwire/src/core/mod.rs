@@ -23,6 +23,7 @@ mod handles;
 mod holders;
 mod lifecycle;
 mod links;
+mod present;
 mod protocol;
 mod queues;
 mod readable;
@@ -32,6 +33,7 @@ mod usable;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sealwire_fork::Birth;
+use sealwire_zmtp::SocketType;
 
 use self::blocking::InProcess;
 pub(crate) use self::clients::Clients;
@@ -41,14 +43,15 @@ use self::endpoints::Endpoints;
 pub(crate) use self::endpoints::{Registration, RegistrationKind};
 pub(crate) use self::holders::{Holder, Holding};
 use self::lifecycle::Lifecycle;
-use self::protocol::protocol_config;
+use self::present::Present;
 use self::queues::Queues;
 use self::readable::Readable;
+pub(crate) use self::usable::UsableBy;
 use crate::error::Error;
 use crate::monitor::{Hub, LiveCounters};
-use crate::options::{OptionsError, SocketOptions};
+use crate::options::{Behaviour, OptionsError, SocketOptions};
 use crate::pattern::Signals;
-use crate::waiting::Signal;
+use crate::waiting::{Interrupt, Signal};
 #[cfg(unix)]
 use crate::waiting::{Pollable, Pollers, Ready};
 
@@ -56,8 +59,10 @@ pub(crate) struct SocketCore {
     id: u64,
     birth: Birth,
     context: Arc<ContextCore>,
-    options: Arc<SocketOptions>,
-    protocol: Arc<sealwire_zmtp::Config>,
+    socket_type: SocketType,
+    behaviour: Behaviour,
+    interrupt: Option<Interrupt>,
+    present: Present,
     state: Mutex<State>,
     pub(crate) readable: Readable,
     /// Told of room to send, and of peers that come or ask for topics.
@@ -92,16 +97,20 @@ impl SocketCore {
             endpoints: Endpoints::default(),
             life: Lifecycle::new(),
         };
-        let clients = Clients::new(options.security.revisions());
-        let protocol = Arc::new(protocol_config(context.engine(), &options));
+        let (behaviour, interrupt) = (options.behaviour.clone(), options.interrupt.clone());
+        let (socket_type, spin) = (options.socket_type, options.spin);
+        let present = Present::new(context.engine(), options);
         let core = Arc::new(SocketCore {
             id: context.next_number(),
             birth: Birth::now(),
             context,
-            protocol,
+            socket_type,
+            behaviour,
+            interrupt,
+            clients: Clients::new(present.revisions()),
+            present,
             state: Mutex::new(state),
-            readable: Readable::new(options.spin),
-            options: Arc::new(options),
+            readable: Readable::new(spin),
             writable: Signal::default(),
             in_process: InProcess::new(),
             #[cfg(unix)]
@@ -109,11 +118,8 @@ impl SocketCore {
             ended: Signal::default(),
             hub: Hub::new(counters.excesses.clone()),
             counters,
-            clients,
         });
-        if core.clients.revising.revises() {
-            core.context.engine().revise_clients(Arc::downgrade(&core));
-        }
+        core.watch_revisions();
         if !core.context.engine().enroll(&core) {
             core.fail();
         }
@@ -134,12 +140,12 @@ impl SocketCore {
         &self.context
     }
 
-    pub(crate) fn options(&self) -> &Arc<SocketOptions> {
-        &self.options
+    pub(crate) fn socket_type(&self) -> SocketType {
+        self.socket_type
     }
 
-    pub(crate) fn protocol(&self) -> &Arc<sealwire_zmtp::Config> {
-        &self.protocol
+    pub(crate) fn behaviour(&self) -> &Behaviour {
+        &self.behaviour
     }
 
     /// What leaves signals behind goes through [`with`](Self::with).
@@ -257,8 +263,8 @@ impl State {
         }
     }
 
-    fn endpoints_changed(&mut self, options: &SocketOptions) {
-        let expecting = self.endpoints.connects() && !options.immediate;
+    fn endpoints_changed(&mut self) {
+        let expecting = self.endpoints.expects_peers();
         self.queues.pattern.expect_peers(expecting);
     }
 }

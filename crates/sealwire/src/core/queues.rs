@@ -7,10 +7,10 @@ use sealwire_zmtp::Frames;
 
 use crate::error::{Error, MessageError};
 use crate::message::Message;
-use crate::options::{OptionsError, SocketOptions};
+use crate::options::{Behaviour, OptionsError, SocketOptions};
 use crate::pattern::{
-    Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Room, SendFailure,
-    Sole, pattern,
+    Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Provenance, Room,
+    SendFailure, Sole, pattern,
 };
 use crate::peer::Peer;
 
@@ -19,6 +19,7 @@ pub(super) struct Queues {
     pub(super) pipes: Pipes,
     /// Taken in a batch and given back: the next to be received.
     returned: VecDeque<Message>,
+    high_water_marks: HighWaterMarks,
 }
 
 /// Why a batch ended.
@@ -45,6 +46,7 @@ impl Queues {
             pipes: Pipes::new(Sole::past(&*pattern)),
             pattern,
             returned: VecDeque::new(),
+            high_water_marks: HighWaterMarks::of(options),
         })
     }
 
@@ -143,12 +145,12 @@ impl Queues {
         &mut self,
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
-        connector: Option<u64>,
-        options: &SocketOptions,
+        provenance: Provenance,
+        behaviour: &Behaviour,
     ) -> Result<PipeId, &'static str> {
-        let marks = HighWaterMarks::of(options);
-        let id = self.pipes.insert(peer, link, marks, connector);
-        for frames in options.behaviour.greetings() {
+        let marks = self.high_water_marks;
+        let id = self.pipes.insert(peer, link, marks, provenance);
+        for frames in behaviour.greetings() {
             self.pipes.push(id, Item::OwnMessage(frames));
         }
         match self.pattern.attached(&mut self.pipes, id) {
@@ -190,6 +192,20 @@ impl Queues {
             self.pattern.room_freed(&mut self.pipes);
         }
         half_free
+    }
+
+    // ---- limits ----------------------------------------------------------------------------------
+
+    /// The bytes that one peer may have waiting to be read; 0 for no limit.
+    pub(super) fn receive_byte_budget(&self) -> usize {
+        self.high_water_marks.receive.bytes
+    }
+
+    /// Changes the limits of all queues. Messages above a lower limit stay.
+    pub(super) fn limit(&mut self, marks: HighWaterMarks) {
+        self.high_water_marks = marks;
+        self.pipes.limit(marks);
+        self.pattern.limit_backlog(marks);
     }
 
     // ---- the end ---------------------------------------------------------------------------------
@@ -236,7 +252,12 @@ mod tests {
 
     fn attach(queues: &mut Queues, options: &SocketOptions) -> PipeId {
         let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
-        let attached = queues.attach(Arc::new(peer), Arc::new(Silent), None, options);
+        let attached = queues.attach(
+            Arc::new(peer),
+            Arc::new(Silent),
+            Provenance::default(),
+            &options.behaviour,
+        );
         attached.unwrap()
     }
 

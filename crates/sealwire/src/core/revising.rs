@@ -7,12 +7,14 @@ use sealwire_zmtp::Mechanism;
 
 use crate::auth::{Decision, Status};
 
+/// The revision of an authenticator: the number of the options that it belongs to, the mechanism of its clients, and
+/// what it says.
+pub(super) type Revision = (u64, Mechanism, u64);
+
 pub(crate) struct Revising {
-    /// Whether decisions may change at all.
-    revises: bool,
     /// Of the authenticators, when all clients were last known to be allowed. Read and written twice a second
     /// at most, by threads that may block.
-    revisions: Mutex<Vec<(Mechanism, u64)>>,
+    revisions: Mutex<Vec<Revision>>,
     /// How often all clients were decided about again.
     count: AtomicU64,
     /// Not all clients were decided about with what the authenticator knows now.
@@ -21,18 +23,12 @@ pub(crate) struct Revising {
 
 impl Revising {
     /// With the revisions that the authenticators had, as far as they have any.
-    pub(super) fn new(revisions: Vec<(Mechanism, u64)>) -> Self {
+    pub(super) fn new(revisions: Vec<Revision>) -> Self {
         Revising {
-            revises: !revisions.is_empty(),
             revisions: Mutex::new(revisions),
             count: AtomicU64::new(0),
             again: AtomicBool::new(false),
         }
-    }
-
-    /// Whether the authenticator may change its mind.
-    pub(crate) fn revises(&self) -> bool {
-        self.revises
     }
 
     /// How often all clients were decided about again.
@@ -51,7 +47,7 @@ impl Revising {
     /// Whether all clients are to be decided about again, with the revisions that the authenticators have now.
     /// The clients have to be listed after this: one that is attached later and was decided about earlier sees
     /// another count.
-    pub(super) fn begin(&self, revisions: Vec<(Mechanism, u64)>) -> bool {
+    pub(super) fn begin(&self, revisions: Vec<Revision>) -> bool {
         let changed = {
             let mut known = self
                 .revisions
@@ -89,8 +85,8 @@ impl Revising {
 mod tests {
     use super::*;
 
-    fn at(revision: u64) -> Vec<(Mechanism, u64)> {
-        vec![(Mechanism::Curve, revision)]
+    fn at(revision: u64) -> Vec<Revision> {
+        vec![(0, Mechanism::Curve, revision)]
     }
 
     fn refused(status: Status) -> Option<Decision> {

@@ -7,11 +7,22 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Unusable};
 use crate::options::{SocketOptions, SocksProxy};
 
-pub(super) struct UsableBy<'a>(pub(super) &'a SocketOptions);
+pub(crate) struct UsableBy<'a>(pub(crate) &'a SocketOptions);
 
 impl UsableBy<'_> {
+    /// # Errors
+    ///
+    /// [`Error::Endpoint`], [`Error::UnusableEndpoint`].
+    pub(crate) fn check(&self, endpoint: &Endpoint, kind: RegistrationKind) -> Result<(), Error> {
+        self.check_transport(endpoint)?;
+        self.check_security(endpoint, kind)?;
+        #[cfg(feature = "wss")]
+        self.check_tls(endpoint, kind)?;
+        Ok(())
+    }
+
     /// Whether the endpoint is one, and the socket type can use its transport.
-    pub(super) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
+    fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
         endpoint.validate()?;
         let socket_type = self.0.socket_type;
         let fits = match endpoint {
@@ -36,7 +47,7 @@ impl UsableBy<'_> {
     }
 
     /// The error for an endpoint that this socket cannot use.
-    pub(super) fn error(&self, endpoint: &Endpoint, reason: Unusable) -> Error {
+    pub(crate) fn error(&self, endpoint: &Endpoint, reason: Unusable) -> Error {
         Error::UnusableEndpoint {
             socket_type: self.0.socket_type,
             endpoint: endpoint.clone(),
@@ -46,11 +57,7 @@ impl UsableBy<'_> {
 
     /// Refuses to leave the machine in plain text unless that was asked for, and a choice of mechanisms where
     /// the client's is not known first.
-    pub(super) fn check_security(
-        &self,
-        endpoint: &Endpoint,
-        kind: RegistrationKind,
-    ) -> Result<(), Error> {
+    fn check_security(&self, endpoint: &Endpoint, kind: RegistrationKind) -> Result<(), Error> {
         // Over WebSocket the subprotocol says the mechanism, before the protocol begins. Two sides that both leave
         // the choice to the other wait for ever, so this one must be bound.
         let hears_the_peer_first = match endpoint {
@@ -75,11 +82,7 @@ impl UsableBy<'_> {
 
     /// Whether a `wss` endpoint has the certificate or the authorities that it needs.
     #[cfg(feature = "wss")]
-    pub(super) fn check_tls(
-        &self,
-        endpoint: &Endpoint,
-        kind: RegistrationKind,
-    ) -> Result<(), Error> {
+    fn check_tls(&self, endpoint: &Endpoint, kind: RegistrationKind) -> Result<(), Error> {
         let Endpoint::Wss { host, .. } = endpoint else {
             return Ok(());
         };

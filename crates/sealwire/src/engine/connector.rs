@@ -11,7 +11,7 @@ use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
-use crate::options::SocketOptions;
+use crate::options::{EndpointOptions, SocketOptions};
 use crate::peer::PeerAddress;
 use crate::transport::socks::{Handshake, MAX_ANSWER};
 use crate::transport::{SocksError, SocksRefusal, Stream, Target};
@@ -21,6 +21,7 @@ const PROVEN_AFTER: Duration = Duration::from_secs(1);
 
 pub(super) struct Connector {
     pub(super) core: Arc<SocketCore>,
+    pub(super) options: Arc<EndpointOptions>,
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
     pub(super) state: State,
@@ -48,9 +49,15 @@ pub(super) enum State {
 }
 
 impl Connector {
-    pub(super) fn new(core: Arc<SocketCore>, endpoint: Endpoint, id: u64) -> Self {
+    pub(super) fn new(
+        core: Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
+        endpoint: Endpoint,
+        id: u64,
+    ) -> Self {
         Connector {
             core,
+            options,
             id,
             endpoint,
             state: State::Waiting(Duration::ZERO),
@@ -66,13 +73,13 @@ impl Connector {
         mailbox: &Arc<Mailbox>,
         world: &Arc<dyn World>,
     ) -> Option<Vec<Target>> {
-        let options = self.core.options();
-        if let Some(targets) = Target::immediate(&self.endpoint, options.socks_proxy.as_ref()) {
+        if let Some(targets) = Target::immediate(&self.endpoint, self.options.socks_proxy.as_ref())
+        {
             return Some(targets);
         }
         self.state = State::Resolving;
         let (id, endpoint, reply) = (self.id, self.endpoint.clone(), mailbox.clone());
-        let (options, resolver) = (options.clone(), world.clone());
+        let (options, resolver) = (self.options.clone(), world.clone());
         let lookup = move || {
             let targets = resolver.resolve(&endpoint, &options);
             reply.post(Command::Resolved { id, targets });
@@ -95,7 +102,7 @@ impl Connector {
     ) -> Result<(), End> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         let mut targets = targets.into_iter();
-        let options = self.core.options();
+        let options = self.options.clone();
         while let Some(target) = targets.next() {
             match world.connect(&target, &options.tcp) {
                 Ok(stream) => {
@@ -122,8 +129,7 @@ impl Connector {
     }
 
     fn tunnel_to(&self, target: &Target) -> Result<Option<Box<Handshake>>, SocksError> {
-        let (Target::Proxied { host, port, .. }, Some(proxy)) =
-            (target, &self.core.options().socks_proxy)
+        let (Target::Proxied { host, port, .. }, Some(proxy)) = (target, &self.options.socks_proxy)
         else {
             return Ok(None);
         };
@@ -159,7 +165,7 @@ impl Connector {
 
     /// Why there is no connection to the peer, or to the proxy before it.
     pub(super) fn not_connected(&self, error: io::Error) -> FailureCause {
-        let proxy = self.core.options().socks_proxy.as_ref();
+        let proxy = self.options.socks_proxy.as_ref();
         FailureCause::Connect(Arc::new(
             match proxy.filter(|_| self.endpoint.over_tcp().is_some()) {
                 Some(proxy) => proxy.blame(error),
@@ -175,7 +181,7 @@ impl Connector {
         now: Duration,
         world: &dyn World,
     ) -> Option<Duration> {
-        let stop = self.core.options().reconnect.stop;
+        let stop = self.options.reconnect.stop;
         let refused = match &cause {
             FailureCause::Connect(error) => error.kind() == io::ErrorKind::ConnectionRefused,
             FailureCause::Proxy(error) => {
@@ -205,7 +211,7 @@ impl Connector {
         now: Duration,
         world: &dyn World,
     ) -> Option<Duration> {
-        let stop = self.core.options().reconnect.stop;
+        let stop = self.options.reconnect.stop;
         let stops = match ready_for {
             Some(_) => stop.after_disconnect,
             None => stop.handshake_failed,
@@ -235,7 +241,7 @@ impl Connector {
             self.core.hub.emit(Event::GaveUp { endpoint });
             return None;
         }
-        let delay = backoff(self.core.options(), self.failures, |bound| {
+        let delay = backoff(&self.options, self.failures, |bound| {
             world.random_below(bound)
         });
         self.failures = self.failures.saturating_add(1);

@@ -14,6 +14,7 @@ use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::failure::FailureCause;
 use crate::monitor::Event;
+use crate::options::EndpointOptions;
 use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
 
@@ -22,6 +23,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Listener {
     pub(super) core: Arc<SocketCore>,
+    pub(super) options: Arc<EndpointOptions>,
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
     listener: BoundListener,
@@ -54,16 +56,17 @@ pub(super) enum Accepted {
 impl Listener {
     pub(super) fn new(
         core: Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
         descriptors: DescriptorLimit,
     ) -> Self {
-        let options = core.options();
         let handshakes = options.max_handshakes.min(descriptors.handshakes());
         Listener {
             limits: options.per_address.limits(handshakes),
             core,
+            options,
             id,
             endpoint,
             listener,
@@ -135,7 +138,7 @@ impl Listener {
 
     /// Whether the socket's own limit lets no more connections in.
     pub(super) fn is_full(&self) -> bool {
-        self.addresses.connections() >= self.core.options().max_connections
+        self.addresses.connections() >= self.options.max_connections
     }
 
     /// Notes a new connection, and names the handshake that has to end for it.

@@ -15,7 +15,7 @@ use crate::auth::Verdict;
 use crate::core::{Engine, ServerCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
-use crate::options::SocketOptions;
+use crate::options::{EndpointOptions, SocketOptions};
 use crate::pattern::Dismissal;
 use crate::transport::{BoundListener, Target};
 
@@ -23,6 +23,7 @@ pub(crate) enum Command {
     /// Serve this listener.
     Listen {
         core: Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     /// Keep a connection to this endpoint.
     Connect {
         core: Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
         endpoint: Endpoint,
         id: u64,
     },

@@ -14,7 +14,8 @@ use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::Event;
-use crate::pattern::{Dismissal, Link};
+use crate::options::EndpointOptions;
+use crate::pattern::{Dismissal, Link, Provenance};
 use crate::peer::{Peer, PeerAddress};
 use crate::transport::udp::DatagramSocket;
 
@@ -57,9 +58,10 @@ pub(crate) fn bind(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
     mut endpoint: Endpoint,
+    options: &EndpointOptions,
     id: u64,
 ) -> Result<Endpoint, Error> {
-    let bound = (mailbox.world().bind_datagrams(&endpoint, core.options()))
+    let bound = (mailbox.world().bind_datagrams(&endpoint, options))
         .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
     let (socket, address) = match bound {
         Ok(bound) => bound,
@@ -69,7 +71,8 @@ pub(crate) fn bind(
         *port = address.port();
     }
     let kind = RegistrationKind::Bound;
-    start(core, mailbox, kind, endpoint.clone(), socket, address, id)?;
+    let registration = Registration::new(endpoint.clone(), id, kind, options);
+    start(core, mailbox, registration, socket, address)?;
     warn(core, id, address);
     Ok(endpoint)
 }
@@ -79,14 +82,16 @@ pub(crate) fn connect(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
     endpoint: Endpoint,
+    options: &EndpointOptions,
     id: u64,
 ) -> Result<(), Error> {
-    let (socket, target) = match mailbox.world().connect_datagrams(&endpoint, core.options()) {
+    let (socket, target) = match mailbox.world().connect_datagrams(&endpoint, options) {
         Ok(opened) => opened,
         Err(source) => return Err(Error::Connect { endpoint, source }),
     };
     let kind = RegistrationKind::Connected;
-    start(core, mailbox, kind, endpoint.clone(), socket, target, id)?;
+    let registration = Registration::new(endpoint.clone(), id, kind, options);
+    start(core, mailbox, registration, socket, target)?;
     core.hub.emit(Event::Connected {
         connection: id,
         endpoint,
@@ -112,17 +117,14 @@ fn warn(core: &SocketCore, id: u64, address: SocketAddr) {
 fn start(
     core: &Arc<SocketCore>,
     mailbox: &Arc<Mailbox>,
-    kind: RegistrationKind,
-    endpoint: Endpoint,
+    registration: Registration,
     socket: DatagramSocket,
     address: SocketAddr,
-    id: u64,
 ) -> Result<(), Error> {
-    core.register(Registration {
-        endpoint: endpoint.clone(),
-        id,
-        kind,
-    })?;
+    core.register(registration.clone())?;
+    let Registration {
+        endpoint, id, kind, ..
+    } = registration;
     let slot = Slot::default();
     let link = Arc::new(DatagramLink {
         id,
@@ -136,7 +138,12 @@ fn start(
         SocketType::Radio
     };
     let peer = Peer::datagram(PeerAddress::Udp(address), id, others);
-    let attached = core.attach(Arc::new(peer), link, sends.then_some(id));
+    // No authenticator is asked about senders of datagrams.
+    let provenance = Provenance {
+        connector: sends.then_some(id),
+        ..Provenance::default()
+    };
+    let attached = core.attach(Arc::new(peer), link, provenance);
     let Ok(pipe) = attached else {
         core.remove_attachment();
         return Err(Error::Closed);

@@ -25,7 +25,8 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
-use crate::pattern::{Dismissal, Item, Link, PipeId};
+use crate::options::EndpointOptions;
+use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance};
 use crate::peer::{Peer, PeerAddress};
 
 /// What a lane is made of: the tests put what loom has in its place.
@@ -47,14 +48,21 @@ pub(crate) struct Registry {
 
 #[derive(Default)]
 struct Name {
-    bound: Option<Arc<SocketCore>>,
+    bound: Option<User>,
     /// Sockets that are connected to the name, or wait for someone to bind it.
     clients: Vec<Client>,
 }
 
+/// A socket, with the name that it had when it was bound or connected.
+#[derive(Clone)]
+struct User {
+    core: Arc<SocketCore>,
+    routing_id: Vec<u8>,
+}
+
 #[derive(Clone)]
 struct Client {
-    core: Arc<SocketCore>,
+    user: User,
     id: u64,
     joined: bool,
 }
@@ -73,10 +81,15 @@ impl Registry {
     pub(crate) fn bind(
         self: &Arc<Self>,
         core: &Arc<SocketCore>,
+        options: &EndpointOptions,
         name: &str,
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
+        let user = User {
+            core: core.clone(),
+            routing_id: options.routing_id.clone(),
+        };
         let waiting: Vec<Client> = {
             let mut names = lock(&self.names);
             let entry = names.entry(name.into()).or_default();
@@ -84,12 +97,9 @@ impl Registry {
                 let source = std::io::ErrorKind::AddrInUse.into();
                 return Err(Error::Bind { endpoint, source });
             }
-            core.register(Registration {
-                endpoint,
-                id,
-                kind: RegistrationKind::Bound,
-            })?;
-            entry.bound = Some(core.clone());
+            let kind = RegistrationKind::Bound;
+            core.register(Registration::new(endpoint, id, kind, options))?;
+            entry.bound = Some(user.clone());
             let waiting = entry.clients.iter_mut().filter(|client| !client.joined);
             waiting
                 .map(|client| {
@@ -99,7 +109,7 @@ impl Registry {
                 .collect()
         };
         for client in waiting {
-            self.join(&client.core, core, name, client.id);
+            self.join(client.user, user.clone(), name, client.id);
         }
         Ok(())
     }
@@ -107,29 +117,31 @@ impl Registry {
     pub(crate) fn connect(
         self: &Arc<Self>,
         core: &Arc<SocketCore>,
+        options: &EndpointOptions,
         name: &str,
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
+        let user = User {
+            core: core.clone(),
+            routing_id: options.routing_id.clone(),
+        };
         let bound = {
             let mut names = lock(&self.names);
             // Under the lock: a socket that leaves withdraws what it has registered.
-            core.register(Registration {
-                endpoint,
-                id,
-                kind: RegistrationKind::Connected,
-            })?;
+            let kind = RegistrationKind::Connected;
+            core.register(Registration::new(endpoint, id, kind, options))?;
             let entry = names.entry(name.into()).or_default();
             let joined = entry.bound.is_some();
             entry.clients.push(Client {
-                core: core.clone(),
+                user: user.clone(),
                 id,
                 joined,
             });
             entry.bound.clone()
         };
         if let Some(server) = bound {
-            self.join(core, &server, name, id);
+            self.join(user, server, name, id);
         }
         Ok(())
     }
@@ -190,7 +202,7 @@ impl Registry {
             if entry
                 .bound
                 .as_ref()
-                .is_some_and(|bound| Arc::ptr_eq(bound, core))
+                .is_some_and(|bound| Arc::ptr_eq(&bound.core, core))
             {
                 entry.bound = None;
                 withdrawn += 1;
@@ -198,7 +210,7 @@ impl Registry {
             let before = entry.clients.len();
             entry
                 .clients
-                .retain(|client| !Arc::ptr_eq(&client.core, core));
+                .retain(|client| !Arc::ptr_eq(&client.user.core, core));
             withdrawn += before - entry.clients.len();
             !entry.is_unused()
         });
@@ -233,26 +245,21 @@ impl Registry {
     }
 
     /// Makes the connection between two sockets, if they fit.
-    fn join(
-        self: &Arc<Self>,
-        client: &Arc<SocketCore>,
-        server: &Arc<SocketCore>,
-        name: &str,
-        id: u64,
-    ) {
-        let types = [client, server].map(|core| core.options().socket_type);
+    fn join(self: &Arc<Self>, client: User, server: User, name: &str, id: u64) {
+        let types = [&client, &server].map(|user| user.core.socket_type());
         if !types[CLIENT].accepts(types[SERVER]) {
-            for (core, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
-                let ours = core.options().socket_type;
+            for (user, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
+                let ours = user.core.socket_type();
                 let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
-                core.hub
+                user.core
+                    .hub
                     .emit(Event::Failed(failure(name, None, cause.into(), None)));
             }
             return;
         }
-        let number = client.context().next_number();
-        let ends = [client, server].map(|core| End {
-            core: core.clone(),
+        let number = client.core.context().next_number();
+        let ends = [client, server].map(|user| End {
+            user,
             pipe: OnceLock::new(),
         });
         let connection = Arc::new(InprocConnection {
@@ -266,13 +273,14 @@ impl Registry {
         });
         lock(&self.connections).push(connection.clone());
         for side in [CLIENT, SERVER] {
-            connection.ends[side].core.add_attachment();
+            connection.ends[side].user.core.add_attachment();
         }
         for side in [CLIENT, SERVER] {
             if let Err(reason) = connection.attach(side) {
                 for end in &connection.ends {
                     let cause = reason.cause();
-                    end.core
+                    end.user
+                        .core
                         .hub
                         .emit(Event::Failed(failure(name, Some(number), cause, None)));
                 }
@@ -326,26 +334,26 @@ struct InprocConnection {
 }
 
 struct End {
-    core: Arc<SocketCore>,
+    user: User,
     /// Set once the end is attached, with who is at the other one.
     pipe: OnceLock<(PipeId, Arc<Peer>)>,
 }
 
 impl End {
     fn is(&self, core: &Arc<SocketCore>) -> bool {
-        Arc::ptr_eq(&self.core, core)
+        Arc::ptr_eq(&self.user.core, core)
     }
 }
 
 impl InprocConnection {
     fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
-        let (end, other) = (&self.ends[side], self.ends[1 - side].core.options());
-        let connection_routing_id = end.core.context().routing_ids().assign();
+        let (end, other) = (&self.ends[side], &self.ends[1 - side].user);
+        let connection_routing_id = end.user.core.context().routing_ids().assign();
         let peer = Peer::inproc(
             &self.name,
             self.number,
             connection_routing_id,
-            other.socket_type,
+            other.core.socket_type(),
             other.routing_id.clone(),
         );
         let peer = Arc::new(peer);
@@ -353,11 +361,15 @@ impl InprocConnection {
             connection: self.clone(),
             side,
         });
-        let connector = (side == CLIENT).then_some(self.id);
-        let pipe = end.core.attach(peer.clone(), link, connector)?;
+        // No authenticator is asked about peers within the process.
+        let provenance = Provenance {
+            connector: (side == CLIENT).then_some(self.id),
+            ..Provenance::default()
+        };
+        let pipe = end.user.core.attach(peer.clone(), link, provenance)?;
         // Set once per side, right here.
         let _ = end.pipe.set((pipe, peer.clone()));
-        end.core.hub.emit(Event::Ready { peer });
+        end.user.core.hub.emit(Event::Ready { peer });
         Ok(())
     }
 
@@ -390,12 +402,13 @@ impl InprocConnection {
         }
         for end in &self.ends {
             if let Some((pipe, peer)) = end.pipe.get() {
-                end.core.detach(*pipe);
-                end.core
+                end.user.core.detach(*pipe);
+                end.user
+                    .core
                     .hub
                     .emit(Event::Disconnected { peer: peer.clone() });
             }
-            end.core.remove_attachment();
+            end.user.core.remove_attachment();
         }
     }
 }
@@ -431,7 +444,7 @@ impl Ends<Item> for Direction<'_> {
                 full: true,
             };
         };
-        let delivered = self.to.core.deliver(sink, moving);
+        let delivered = self.to.user.core.deliver(sink, moving);
         Delivered {
             some: delivered.queued > 0,
             full: delivered.full,
@@ -442,15 +455,15 @@ impl Ends<Item> for Direction<'_> {
         let Some([source, sink]) = self.pipes() else {
             return false;
         };
-        let Some(room) = self.to.core.input_room(sink) else {
+        let Some(room) = self.to.user.core.input_room(sink) else {
             return false;
         };
-        self.from.core.take_outbound(source, moving, room);
+        self.from.user.core.take_outbound(source, moving, room);
         true
     }
 
     fn may_wait(&self) -> bool {
-        !self.from.core.options().behaviour.conflate && !self.to.core.takes_at_once()
+        !self.from.user.core.behaviour().conflate && !self.to.user.core.takes_at_once()
     }
 
     fn are_joined(&self) -> bool {
@@ -491,7 +504,7 @@ impl Link for Side {
         for end in &self.connection.ends {
             let peer = end.pipe.get().map(|(_, peer)| peer.clone());
             let failure = failure(name, Some(*number), cause.clone(), peer);
-            end.core.hub.emit(Event::Failed(failure));
+            end.user.core.hub.emit(Event::Failed(failure));
         }
         self.connection.end();
     }

@@ -4,8 +4,24 @@ use sealwire_zmtp::{Frame, Frames, SocketType};
 
 use super::OptionsError;
 
+/// The value of an option.
+#[derive(PartialEq)]
+enum Setting<'a> {
+    Flag(bool),
+    Text(&'a Option<Frames>),
+}
+
+impl Setting<'_> {
+    fn is_set(&self) -> bool {
+        match self {
+            Setting::Flag(set) => *set,
+            Setting::Text(text) => text.is_some(),
+        }
+    }
+}
+
 /// Options of single socket types. The defaults change nothing.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Behaviour {
     pub(crate) request_correlate: bool,
     pub(crate) request_relaxed: bool,
@@ -40,8 +56,8 @@ impl Behaviour {
             .chain(others.into_iter().flatten().cloned())
     }
 
-    /// Refuses what is set and means nothing to the type.
-    pub(super) fn check(&self, socket_type: SocketType) -> Result<(), OptionsError> {
+    /// Each option: its name, its value, and the types that have it.
+    fn all(&self) -> [(&'static str, Setting<'_>, &'static [SocketType]); 21] {
         use SocketType::{
             Channel, Client, Dealer, Gather, Pair, Peer, Pub, Pull, Push, Req, Router, Scatter,
             Server, Stream, Sub, XPub,
@@ -52,50 +68,79 @@ impl Behaviour {
         const RECEIVERS: &[SocketType] = &[
             Dealer, Router, Pair, Pull, Client, Server, Peer, Gather, Channel,
         ];
-        let all: [(&'static str, bool, &[SocketType]); 21] = [
-            ("req_correlate", self.request_correlate, &[Req]),
-            ("req_relaxed", self.request_relaxed, &[Req]),
-            ("probe_router", self.probe_router, &[Req, Dealer, Router]),
-            ("router_mandatory", self.router_mandatory, &[Router]),
-            ("router_handover", self.router_handover, &[Router]),
+        use Setting::{Flag, Text};
+        [
+            ("req_correlate", Flag(self.request_correlate), &[Req]),
+            ("req_relaxed", Flag(self.request_relaxed), &[Req]),
+            (
+                "probe_router",
+                Flag(self.probe_router),
+                &[Req, Dealer, Router],
+            ),
+            ("router_mandatory", Flag(self.router_mandatory), &[Router]),
+            ("router_handover", Flag(self.router_handover), &[Router]),
             (
                 "routing_id_is_user_id",
-                self.routing_id_is_user_id,
+                Flag(self.routing_id_is_user_id),
                 &[Router],
             ),
-            ("router_notify", self.router_notify_connect, &[Router]),
-            ("router_notify", self.router_notify_disconnect, &[Router]),
-            ("stream_notify", self.stream_silent, &[Stream]),
-            ("xpub_verbose", self.xpub_verbose, &[XPub]),
-            ("xpub_verboser", self.xpub_verboser, &[XPub]),
-            ("xpub_manual", self.xpub_manual, &[XPub]),
-            ("xpub_no_drop", self.publish_no_drop, &[XPub, Pub]),
+            ("router_notify", Flag(self.router_notify_connect), &[Router]),
             (
-                "xpub_welcome_message",
-                self.welcome_message.is_some(),
-                &[XPub],
+                "router_notify",
+                Flag(self.router_notify_disconnect),
+                &[Router],
             ),
-            ("invert_matching", self.invert_matching, &[Pub, XPub, Sub]),
-            ("conflate", self.conflate, &[Pull, Push, Sub, Pub, Dealer]),
-            ("hello_message", self.hello_message.is_some(), SENDERS),
+            ("stream_notify", Flag(self.stream_silent), &[Stream]),
+            ("xpub_verbose", Flag(self.xpub_verbose), &[XPub]),
+            ("xpub_verboser", Flag(self.xpub_verboser), &[XPub]),
+            ("xpub_manual", Flag(self.xpub_manual), &[XPub]),
+            ("xpub_no_drop", Flag(self.publish_no_drop), &[XPub, Pub]),
+            ("xpub_welcome_message", Text(&self.welcome_message), &[XPub]),
+            (
+                "invert_matching",
+                Flag(self.invert_matching),
+                &[Pub, XPub, Sub],
+            ),
+            (
+                "conflate",
+                Flag(self.conflate),
+                &[Pull, Push, Sub, Pub, Dealer],
+            ),
+            ("hello_message", Text(&self.hello_message), SENDERS),
             (
                 "disconnect_message",
-                self.disconnect_message.is_some(),
+                Text(&self.disconnect_message),
                 RECEIVERS,
             ),
-            ("hiccup_message", self.hiccup_message.is_some(), RECEIVERS),
-            ("omit_routing_id", self.omit_routing_id, &[Server, Peer]),
-            ("connection_events", self.connection_events, &[Server, Peer]),
-        ];
-        match all
-            .iter()
-            .find(|(_, set, types)| *set && !types.contains(&socket_type))
-        {
-            Some(&(option, ..)) => Err(OptionsError::NotApplicable {
+            ("hiccup_message", Text(&self.hiccup_message), RECEIVERS),
+            (
+                "omit_routing_id",
+                Flag(self.omit_routing_id),
+                &[Server, Peer],
+            ),
+            (
+                "connection_events",
+                Flag(self.connection_events),
+                &[Server, Peer],
+            ),
+        ]
+    }
+
+    /// Refuses what is set and means nothing to the type.
+    pub(super) fn check(&self, socket_type: SocketType) -> Result<(), OptionsError> {
+        let mut all = self.all().into_iter();
+        match all.find(|(_, value, types)| value.is_set() && !types.contains(&socket_type)) {
+            Some((option, ..)) => Err(OptionsError::NotApplicable {
                 option,
                 socket_type,
             }),
             None => Ok(()),
         }
+    }
+
+    /// The name of an option that has another value here.
+    pub(super) fn differing(&self, other: &Self) -> Option<&'static str> {
+        let mut pairs = self.all().into_iter().zip(other.all());
+        pairs.find_map(|(ours, theirs)| (ours.1 != theirs.1).then_some(ours.0))
     }
 }

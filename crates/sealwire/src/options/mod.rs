@@ -1,6 +1,7 @@
 //! Options of a socket and their defaults. Everything that can grow has a finite default.
 
 mod behaviour;
+mod endpoint;
 mod heartbeat;
 mod multicast;
 mod reconnect;
@@ -21,6 +22,7 @@ use sealwire_zmtp::mechanism::PlainClient;
 use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
+pub(crate) use endpoint::EndpointOptions;
 pub use heartbeat::HEARTBEAT_TIMEOUT_INTERVALS;
 pub(crate) use heartbeat::HeartbeatOptions;
 pub(crate) use multicast::MulticastOptions;
@@ -118,6 +120,9 @@ pub enum OptionsError {
     /// A name for `Host` with a port, brackets or other characters that names do not have.
     #[error("'{}' is not a host: write a name or address without port and brackets", .0.escape_debug())]
     HostName(String),
+    /// An option that cannot change once the socket is made.
+    #[error("the option {0} stays as the socket was made: make another socket for another value")]
+    Fixed(&'static str),
     /// Zero for an option that takes a size, count or time of at least 1.
     #[error("the option {0} is zero: give it a value above zero, or leave it out for the default")]
     Zero(&'static str),
@@ -239,6 +244,23 @@ impl SocketOptions {
             let all = DescriptorLimit::current().connections();
             (self.max_connections.min(all) / 4).max(LEAST_CONNECTIONS_PER_KEY)
         })
+    }
+
+    /// The name of an option that has another value there and cannot change.
+    pub(crate) fn fixed_that_differs(&self, other: &Self) -> Option<&'static str> {
+        if self.socket_type != other.socket_type {
+            return Some("socket_type");
+        }
+        if self.spin != other.spin {
+            return Some("spin");
+        }
+        let interrupts = [self, other].map(|options| options.interrupt.as_ref());
+        match interrupts {
+            [None, None] => {}
+            [Some(ours), Some(theirs)] if ours.is(theirs) => {}
+            _ => return Some("interruptible"),
+        }
+        self.behaviour.differing(&other.behaviour)
     }
 
     /// Refuses what only ZMTP can do.

@@ -59,7 +59,7 @@ pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::{FromPeer, Item};
 pub(crate) use link::{DirectReader, Dismissal, Link};
-pub(crate) use pipes::{PipeId, Pipes, Sole};
+pub(crate) use pipes::{PipeId, Pipes, Provenance, Sole};
 pub(crate) use signals::Signals;
 
 use fair_queue::FairQueue;
@@ -296,6 +296,13 @@ pub(crate) trait Pattern: Send {
     fn room_freed(&mut self, pipes: &mut Pipes) {
         if let Some(outbound) = self.round_robin() {
             outbound.drain_backlog(pipes);
+        }
+    }
+
+    /// Changes how much may wait for a peer. Messages above a lower limit stay.
+    fn limit_backlog(&mut self, marks: HighWaterMarks) {
+        if let Some(outbound) = self.round_robin() {
+            outbound.limit(marks);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use sealwire_zmtp::Frames;
@@ -16,7 +16,17 @@ use super::pipe_state::{Carriage, Input, Life, Output};
 use super::signals::{LinkSignal, Signals};
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_FRAMED_RANGES;
+use crate::options::EndpointOptions;
 use crate::peer::Peer;
+
+/// What a pipe came of.
+#[derive(Default)]
+pub(crate) struct Provenance {
+    /// The number of the `connect`, if it was one.
+    pub(crate) connector: Option<u64>,
+    /// Those of the endpoint, as long as that or the connection has them.
+    pub(crate) options: Weak<EndpointOptions>,
+}
 
 /// The queues, and what is known of them.
 pub(super) struct Pipe {
@@ -24,8 +34,7 @@ pub(super) struct Pipe {
     pub(super) link: Arc<dyn Link>,
     pub(super) carriage: Carriage,
     pub(super) high_water_marks: HighWaterMarks,
-    /// Number of the `connect` that the pipe came from.
-    pub(super) connector: Option<u64>,
+    pub(super) provenance: Provenance,
     pub(super) inbound: VecDeque<Frames>,
     /// The sender of each of these, if the pipe has several (datagrams).
     pub(super) senders: VecDeque<Arc<Peer>>,

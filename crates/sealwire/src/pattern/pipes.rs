@@ -27,9 +27,11 @@ use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link};
 use super::pipe::Pipe;
+pub(crate) use super::pipe::Provenance;
 use super::pipe_state::{Carriage, Input, Life, Output};
 use super::signals::{LinkSignal, Signals};
 use crate::account::{self, Exceeded, Kind};
+use crate::options::EndpointOptions;
 use crate::peer::Peer;
 
 /// Names a pipe within its socket. Reused only after the pipe is gone from every list.
@@ -66,7 +68,7 @@ impl Pipes {
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
         high_water_marks: HighWaterMarks,
-        connector: Option<u64>,
+        provenance: Provenance,
     ) -> PipeId {
         let carriage = if link.keeps_output_back() {
             Carriage::KeptBack
@@ -80,7 +82,7 @@ impl Pipes {
             peer,
             link,
             high_water_marks,
-            connector,
+            provenance,
             inbound: VecDeque::new(),
             senders: VecDeque::new(),
             inbound_bytes: 0,
@@ -168,7 +170,20 @@ impl Pipes {
 
     /// Number of the `connect` that the pipe came from.
     pub(crate) fn connector(&self, id: PipeId) -> Option<u64> {
-        self.slab.get(id).and_then(|pipe| pipe.connector)
+        self.slab.get(id).and_then(|pipe| pipe.provenance.connector)
+    }
+
+    /// The options of the endpoint that a pipe came through.
+    pub(crate) fn options(&self, id: PipeId) -> Option<Arc<EndpointOptions>> {
+        self.slab.get(id)?.provenance.options.upgrade()
+    }
+
+    /// Changes the limits of the queues. Messages above a lower limit stay.
+    pub(crate) fn limit(&mut self, marks: HighWaterMarks) {
+        for (_, pipe) in &mut self.slab {
+            pipe.high_water_marks = marks;
+            pipe.taken_inbound(&mut self.signals);
+        }
     }
 
     /// Pipes whose peer is still there.

@@ -40,6 +40,11 @@ impl RoundRobin {
         }
     }
 
+    /// Changes how much may wait for a peer.
+    pub(crate) fn limit(&mut self, marks: HighWaterMarks) {
+        self.backlog_limit = marks.send;
+    }
+
     pub(crate) fn expect_peers(&mut self, expecting: bool) {
         self.expecting = expecting;
     }

@@ -7,7 +7,7 @@ use sealwire_zmtp::SocketType;
 
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::link::{Dismissal, Link};
-use super::pipes::{PipeId, Pipes, Sole};
+use super::pipes::{PipeId, Pipes, Provenance, Sole};
 use super::{Item, Pattern, pattern};
 use crate::account::{Account, Kind};
 use crate::options::SocketOptions;
@@ -58,7 +58,9 @@ impl Scene {
         let peer = Arc::new(Peer::datagram(address, self.connections, SocketType::Pair));
         let link = Arc::new(Silent::default());
         let marks = HighWaterMarks::of(&self.options);
-        let id = self.pipes.insert(peer.clone(), link.clone(), marks, None);
+        let id = self
+            .pipes
+            .insert(peer.clone(), link.clone(), marks, Provenance::default());
         pattern.attached(&mut self.pipes, id).unwrap();
         End { id, peer, link }
     }

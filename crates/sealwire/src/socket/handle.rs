@@ -7,12 +7,12 @@ use std::time::Duration;
 use sealwire_zmtp::SocketType;
 
 use crate::context::Context;
-use crate::core::{Registration, RegistrationKind, SocketCore};
+use crate::core::{Registration, RegistrationKind, SocketCore, UsableBy};
 use crate::endpoint::Endpoint;
 use crate::engine::{self, Command};
 use crate::error::{Error, Unusable};
 use crate::monitor::Event;
-use crate::options::{SocketOptions, bounded};
+use crate::options::{EndpointOptions, SocketOptions, bounded};
 use crate::zap;
 
 /// Closes the socket when the last of its handles is gone.
@@ -29,37 +29,33 @@ impl Handle {
 
     pub(super) fn bind(&self, endpoint: Endpoint) -> Result<Endpoint, Error> {
         let (core, context) = (&self.core, &self.context);
-        core.check_transport(&endpoint)?;
-        core.check_security(&endpoint, RegistrationKind::Bound)?;
-        #[cfg(feature = "wss")]
-        core.check_tls(&endpoint, RegistrationKind::Bound)?;
+        let options = core.options();
+        let usable = UsableBy(&options);
+        usable.check(&endpoint, RegistrationKind::Bound)?;
         // Remembered: should the handler go, clients are refused and not let in.
-        if core.options().security.leaves_it_to_zap() {
+        if options.security.leaves_it_to_zap() {
             zap::has_handler(core, context.inproc());
         }
         let id = context.core().next_number();
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
-            context.inproc().bind(core, name, id)?;
+            context.inproc().bind(core, &options, name, id)?;
             endpoint
         } else if let Endpoint::Udp { .. } = endpoint {
-            if core.options().socket_type != SocketType::Dish {
-                return Err(core.unusable(&endpoint, Unusable::Direction));
+            if core.socket_type() != SocketType::Dish {
+                return Err(usable.error(&endpoint, Unusable::Direction));
             }
-            engine::bind_datagrams(core, context.mailbox(), endpoint, id)?
+            engine::bind_datagrams(core, context.mailbox(), endpoint, &options, id)?
         } else {
             let (listener, endpoint) = context
                 .mailbox()
-                .listen(&endpoint, core.options())
+                .listen(&endpoint, &options)
                 .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
-            core.register(Registration {
-                endpoint: endpoint.clone(),
-                id,
-                kind,
-            })?;
+            core.register(Registration::new(endpoint.clone(), id, kind, &options))?;
             let (core, bound) = (core.clone(), endpoint.clone());
             context.mailbox().post(Command::Listen {
                 core,
+                options: options.clone(),
                 listener,
                 endpoint: bound,
                 id,
@@ -69,38 +65,34 @@ impl Handle {
         core.hub.emit(Event::Listening {
             endpoint: endpoint.clone(),
         });
-        self.warn_of_clients(&endpoint);
+        self.warn_of_clients(&options, &endpoint);
         Ok(endpoint)
     }
 
     /// Gives the number that the connections which come of it have as their connector.
     pub(super) fn connect(&self, endpoint: Endpoint) -> Result<u64, Error> {
         let (core, context) = (&self.core, &self.context);
-        core.check_transport(&endpoint)?;
-        core.check_security(&endpoint, RegistrationKind::Connected)?;
-        #[cfg(feature = "wss")]
-        core.check_tls(&endpoint, RegistrationKind::Connected)?;
+        let options = core.options();
+        let usable = UsableBy(&options);
+        usable.check(&endpoint, RegistrationKind::Connected)?;
         let id = context.core().next_number();
         if let Endpoint::Inproc(name) = &endpoint {
-            context.inproc().connect(core, name, id)?;
+            context.inproc().connect(core, &options, name, id)?;
             return Ok(id);
         }
         if let Endpoint::Udp { .. } = endpoint {
-            if core.options().socket_type != SocketType::Radio {
-                return Err(core.unusable(&endpoint, Unusable::Direction));
+            if core.socket_type() != SocketType::Radio {
+                return Err(usable.error(&endpoint, Unusable::Direction));
             }
-            engine::connect_datagrams(core, context.mailbox(), endpoint, id)?;
+            engine::connect_datagrams(core, context.mailbox(), endpoint, &options, id)?;
             return Ok(id);
         }
         let kind = RegistrationKind::Connected;
-        core.register(Registration {
-            endpoint: endpoint.clone(),
-            id,
-            kind,
-        })?;
-        self.warn_of_clients(&endpoint);
+        core.register(Registration::new(endpoint.clone(), id, kind, &options))?;
+        self.warn_of_clients(&options, &endpoint);
         context.mailbox().post(Command::Connect {
             core: core.clone(),
+            options,
             endpoint,
             id,
         });
@@ -108,13 +100,13 @@ impl Handle {
     }
 
     /// Tells who comes in there, where it may not be meant.
-    fn warn_of_clients(&self, endpoint: &Endpoint) {
+    fn warn_of_clients(&self, options: &EndpointOptions, endpoint: &Endpoint) {
         let core = &self.core;
         if matches!(endpoint, Endpoint::Inproc(_)) {
             return;
         }
-        zap::warn_of_anyone(core, self.context.inproc(), endpoint);
-        for mechanism in core.options().security.closed_mechanisms() {
+        zap::warn_of_anyone(core, options, self.context.inproc(), endpoint);
+        for mechanism in options.security.closed_mechanisms() {
             let endpoint = endpoint.clone();
             core.hub.emit(Event::NobodyAllowed {
                 endpoint,

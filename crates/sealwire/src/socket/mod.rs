@@ -6,6 +6,7 @@ mod handle;
 mod incoming;
 mod limited;
 mod receiving;
+mod reconfiguring;
 mod sending;
 
 use std::sync::Arc;
@@ -106,7 +107,7 @@ impl Socket {
 
     /// Returns the type that this socket was made with.
     pub fn socket_type(&self) -> SocketType {
-        self.handle.core.options().socket_type
+        self.handle.core.socket_type()
     }
 
     /// The context it was made in.

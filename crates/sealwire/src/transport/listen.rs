@@ -1,7 +1,7 @@
 //! Listening sockets.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 #[cfg(unix)]
 use std::path::Path;
 
@@ -11,7 +11,6 @@ use mio::net::TcpListener;
 use mio::net::UnixListener;
 use mio::{Interest, Registry, Token};
 
-use super::Stream;
 #[cfg(unix)]
 use super::private_directory::PrivateDirectory;
 #[cfg(any(test, feature = "simulation"))]
@@ -20,6 +19,7 @@ use super::simulated::SimulatedListener;
 use super::socket_file::{self, SocketFile};
 #[cfg(target_os = "linux")]
 use super::target::abstract_address;
+use super::{Stream, interfaces};
 use crate::endpoint::Endpoint;
 use crate::options::{SocketOptions, TcpOptions};
 use crate::peer::PeerAddress;
@@ -111,7 +111,7 @@ fn listen_tcp(host: &str, port: u16, options: &TcpOptions) -> io::Result<TcpList
             .or_else(|_| listen_address(all_of_ipv4, options));
     }
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    for address in (host, port).to_socket_addrs()? {
+    for address in addresses(host, port)? {
         if !options.admits(&address) {
             continue;
         }
@@ -121,6 +121,17 @@ fn listen_tcp(host: &str, port: u16, options: &TcpOptions) -> io::Result<TcpList
         }
     }
     Err(last)
+}
+
+/// The addresses of a host: its own, those of a network interface, or those that its name resolves to.
+fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if host.parse::<IpAddr>().is_err() {
+        let of_interface = interfaces::addresses_of(host, port)?;
+        if !of_interface.is_empty() {
+            return Ok(of_interface);
+        }
+    }
+    Ok((host, port).to_socket_addrs()?.collect())
 }
 
 fn listen_address(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpListener> {

@@ -53,6 +53,15 @@ pub(crate) enum Interrupt {
 
 #[cfg(unix)]
 impl Interrupt {
+    /// Whether both ask the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Interrupt::AnyHandler, Interrupt::AnyHandler) => true,
+            (Interrupt::When(ours), Interrupt::When(theirs)) => Arc::ptr_eq(ours, theirs),
+            _ => false,
+        }
+    }
+
     pub(super) fn is_due(&self, handler_ran: bool) -> bool {
         match self {
             Interrupt::AnyHandler => handler_ran,
@@ -75,3 +84,11 @@ impl fmt::Debug for Interrupt {
 #[cfg(not(unix))]
 #[derive(Debug, Clone)]
 pub(crate) enum Interrupt {}
+
+#[cfg(not(unix))]
+impl Interrupt {
+    /// There are none.
+    pub(crate) fn is(&self, _other: &Self) -> bool {
+        match *self {}
+    }
+}

@@ -22,6 +22,8 @@ mod handshake_failures;
 mod identity;
 mod incoming;
 mod inproc;
+#[cfg(target_os = "linux")]
+mod interfaces;
 #[cfg(unix)]
 mod ipc_wildcard;
 mod keys;
@@ -36,6 +38,7 @@ mod presence;
 mod proxy;
 #[cfg(unix)]
 mod readiness;
+mod reconfiguring;
 mod sending_batches;
 mod socks;
 mod stream;

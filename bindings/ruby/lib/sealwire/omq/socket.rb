@@ -64,7 +64,7 @@ module OMQ
       close_after(&block) if block
     end
 
-    # How connections are protected; before the first bind or connect.
+    # How connections of endpoints that are bound or connected from now on are protected.
     def mechanism=(mechanism)
       self.security = mechanism.security
     end
@@ -84,7 +84,7 @@ module OMQ
       DROPPING.include?(socket_type) && !xpub_no_drop ? :drop_newest : :block
     end
 
-    # Sets no limits for messages in queues; before the first bind or connect.
+    # Sets no limits for messages in queues.
     def set_unbounded
       self.send_hwm = 0
       self.recv_hwm = 0
@@ -106,7 +106,7 @@ module OMQ
       self.reconnect_interval_max = longest
     end
 
-    # Whether a connection that fails is made again; before the first bind or connect.
+    # Whether a connection that fails is made again, for endpoints that are connected from now on.
     def reconnect_enabled=(enabled)
       self.reconnect_stop = enabled ? nil : NEVER_AGAIN
     end

@@ -154,7 +154,7 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
-    use crate::pattern::{Dismissal, Link};
+    use crate::pattern::{Dismissal, Link, Provenance};
     use crate::peer::Peer;
     use crate::routing_ids::RoutingId;
     use crate::socket::Socket;
@@ -178,7 +178,8 @@ mod tests {
                 SocketType::Push,
                 Vec::new(),
             );
-            core.attach(Arc::new(peer), self.clone(), None).unwrap();
+            core.attach(Arc::new(peer), self.clone(), Provenance::default())
+                .unwrap();
         }
     }
 

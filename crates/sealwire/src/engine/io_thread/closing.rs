@@ -72,7 +72,9 @@ impl IoThread {
         let Some((number, source)) = self.sources.take_endpoint(slot) else {
             return;
         };
-        source.end(self.reactor.world.registry());
+        // What the application gave it to call may end with it.
+        let registry = self.reactor.world.registry();
+        guard::contain("dropping an endpoint", || source.end(registry));
         #[cfg(test)]
         assert!(
             !std::mem::take(&mut self.faults.removing_panics),
@@ -88,7 +90,7 @@ impl IoThread {
         for slot in self.sources.slots_of(&core) {
             self.serve(slot, SourceEvent::SocketClosing { backlog });
         }
-        let until = self.reactor.now().saturating_add(core.options().linger);
+        let until = self.reactor.now().saturating_add(core.linger());
         self.lingering.add(&core, until, &mut self.reactor.timers);
         // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();

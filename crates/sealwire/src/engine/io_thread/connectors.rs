@@ -142,14 +142,16 @@ impl IoThread {
         else {
             return;
         };
-        let (core, endpoint, id) = (
+        let (core, options, endpoint, id) = (
             connector.core.clone(),
+            connector.options.clone(),
             connector.endpoint.clone(),
             connector.id,
         );
         let (origin, address) = (Origin::Connector { slot, id }, target.address());
         let (key, registered) = self.add_session(
             core.clone(),
+            options,
             origin,
             endpoint.clone(),
             address.clone(),

@@ -19,6 +19,7 @@ use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::limits::ACCEPTS_PER_TIME_SLICE;
 use crate::monitor::Event;
+use crate::options::EndpointOptions;
 use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
 
@@ -44,12 +45,14 @@ impl IoThread {
     pub(super) fn listen(
         &mut self,
         core: Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
     ) {
         let mut listener = Listener::new(
             core,
+            options,
             listener,
             endpoint,
             id,
@@ -127,16 +130,23 @@ impl IoThread {
         let Some(listener) = self.sources.listener(slot) else {
             return;
         };
-        let (core, endpoint, id) = (
+        let (core, options, endpoint, id) = (
             listener.core.clone(),
+            listener.options.clone(),
             listener.endpoint.clone(),
             listener.id,
         );
         let descriptors = listener.descriptors;
         core.end_lease();
         let origin = Origin::Listener { slot, id };
-        let (key, registered) =
-            self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
+        let (key, registered) = self.add_session(
+            core.clone(),
+            options,
+            origin,
+            endpoint,
+            address.clone(),
+            stream,
+        );
         if let Some(session) = self.sources.session(key.slot) {
             session.with(|session| session.take_place(place));
         }

@@ -30,6 +30,7 @@ use super::world::{PollEvent, System, World};
 use crate::core::{ROTATION_PERIOD, ServerCookies, SocketCore, rotate_cookies};
 use crate::guard;
 use crate::inproc;
+use crate::options::EndpointOptions;
 use crate::signals;
 
 /// How often authenticators are asked whether they have changed their mind.
@@ -85,6 +86,12 @@ struct Faults {
     poll_fails: bool,
     removing_panics: bool,
     ending_panics: bool,
+}
+
+/// Lets go of what is not served any more. What the application gave it to call may end with it.
+fn not_served(core: Arc<SocketCore>, options: Arc<EndpointOptions>) {
+    core.remove_attachment();
+    guard::contain("dropping an endpoint", || drop((core, options)));
 }
 
 impl IoThread {
@@ -247,21 +254,27 @@ impl IoThread {
         match command {
             Command::Listen {
                 core,
+                options,
                 listener,
                 endpoint,
                 id,
             } => {
                 // Another thread has begun to drain the socket meanwhile.
                 if core.is_draining() {
-                    return core.remove_attachment();
+                    return not_served(core, options);
                 }
-                self.listen(core, listener, endpoint, id);
+                self.listen(core, options, listener, endpoint, id);
             }
-            Command::Connect { core, endpoint, id } => {
+            Command::Connect {
+                core,
+                options,
+                endpoint,
+                id,
+            } => {
                 if core.is_draining() {
-                    return core.remove_attachment();
+                    return not_served(core, options);
                 }
-                let connector = Connector::new(core, endpoint, id);
+                let connector = Connector::new(core, options, endpoint, id);
                 let slot = self
                     .sources
                     .insert(EventSource::Connector(Box::new(connector)));

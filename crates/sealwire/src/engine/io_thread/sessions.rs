@@ -15,6 +15,7 @@ use crate::engine::shared::SharedSession;
 use crate::engine::world::PollEvent;
 use crate::failure::FailureCause;
 use crate::guard;
+use crate::options::EndpointOptions;
 use crate::peer::PeerAddress;
 use crate::transport::Stream;
 #[cfg(feature = "ws")]
@@ -22,12 +23,12 @@ use crate::transport::{Role, Terms};
 
 /// What a peer over WebSocket has to agree with. No socket that leaves it a choice comes here.
 #[cfg(feature = "ws")]
-fn terms(core: &SocketCore) -> Terms {
+fn terms(options: &EndpointOptions) -> Terms {
     Terms {
-        mechanism: core.options().security.first_mechanism(),
-        as_server: core.protocol().mechanism.as_server(),
-        max_message_size: core.options().max_message_size,
-        access: core.options().web_access.clone(),
+        mechanism: options.security.first_mechanism(),
+        as_server: options.protocol().mechanism.as_server(),
+        max_message_size: options.max_message_size,
+        access: options.web_access.clone(),
     }
 }
 
@@ -105,6 +106,7 @@ impl IoThread {
     pub(super) fn add_session(
         &mut self,
         core: Arc<SocketCore>,
+        options: Arc<EndpointOptions>,
         origin: Origin,
         endpoint: Endpoint,
         address: PeerAddress,
@@ -121,11 +123,12 @@ impl IoThread {
                 Origin::Listener { .. } => Role::Server,
                 Origin::Connector { .. } => Role::Client,
             };
-            stream.layered(&endpoint, role, terms(&core), core.options())
+            stream.layered(&endpoint, role, terms(&options), &options)
         };
         let Reactor { mailbox, world, .. } = &self.reactor;
         let identity = Identity {
             core,
+            options,
             key,
             origin,
             endpoint,

@@ -242,7 +242,12 @@ mod tests {
     fn connector(socket: &Socket, id: u64) -> EventSource {
         let endpoint = Endpoint::Inproc(format!("endpoint-{id}"));
         let core = socket.core().unwrap().clone();
-        EventSource::Connector(Box::new(Connector::new(core, endpoint, id)))
+        EventSource::Connector(Box::new(Connector::new(
+            core.clone(),
+            core.options(),
+            endpoint,
+            id,
+        )))
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::engine::reactor::Reactor;
 use crate::engine::session_key::Origin;
 use crate::failure::FailureCause;
 use crate::monitor::{Event, add};
-use crate::pattern::Dismissal;
+use crate::pattern::{Dismissal, Provenance};
 use crate::peer::{Approval, Peer};
 use crate::security::Decider;
 use crate::zap;
@@ -50,20 +50,15 @@ impl Session {
             ..Review::default()
         };
         let mechanism = self.protocol.mechanism();
-        let decider = mechanism.and_then(|it| self.identity.core.options().security.decider(it));
+        let decider = mechanism.and_then(|it| self.identity.options.security.decider(it));
         let applicant = match (claim, decider) {
             (Claim::Address, _) => None,
             (Claim::Key(credentials), Some(Decider::Keys(authenticator))) => {
                 Some(Applicant::Key(authenticator.clone(), credentials))
             }
             (Claim::Password(shown), Some(Decider::Passwords(authenticator))) => {
-                review.shown = self
-                    .identity
-                    .core
-                    .clients
-                    .revising
-                    .revises()
-                    .then(|| (*shown).clone());
+                let revises = authenticator.revision().is_some();
+                review.shown = revises.then(|| (*shown).clone());
                 Some(Applicant::Password(authenticator.clone(), shown))
             }
             // Nobody decides about such a claim: the peer is not let in.
@@ -72,7 +67,7 @@ impl Session {
             }
         };
         let inquiry = Inquiry {
-            admission: self.identity.core.options().admission.clone(),
+            admission: self.identity.options.admission.clone(),
             zap: mechanism
                 .and_then(|it| self.zap_request(it, decider, applicant.as_ref(), reactor)),
             applicant,
@@ -153,7 +148,7 @@ impl Session {
         applicant: Option<&Applicant>,
         reactor: &Reactor,
     ) -> Option<zap::Request> {
-        let options = self.identity.core.options();
+        let options = &self.identity.options;
         let domain = match &options.zap_domain {
             // NULL peers are not asked about where there is no name for them.
             Some(domain) if applicant.is_none() && domain.is_empty() => return None,
@@ -197,8 +192,11 @@ impl Session {
         let Some(link) = self.link.as_ref().and_then(Weak::upgrade) else {
             return Err(End::Failed(FailureCause::Internal));
         };
-        let connector = self.identity.origin.connector();
-        match self.identity.core.attach(peer.clone(), link, connector) {
+        let provenance = Provenance {
+            connector: self.identity.origin.connector(),
+            options: Arc::downgrade(&self.identity.options),
+        };
+        match (self.identity.core).attach(peer.clone(), link, provenance) {
             Ok(pipe) => {
                 let pipe = PipeEnd::new(pipe, self.bursts.clone());
                 let attached = Attached::new(pipe, peer.clone(), reactor.now());
@@ -230,7 +228,7 @@ impl Session {
         };
         let Some(holder) = holder else { return Ok(()) };
         let core = &self.identity.core;
-        let limit = core.options().connections_of_a_key();
+        let limit = self.identity.options.connections_of_a_key();
         if self.permits.hold(&core.clients, holder, limit) {
             peer.account().set(Kind::Connections, 1);
             return Ok(());

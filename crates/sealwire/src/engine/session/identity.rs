@@ -10,11 +10,14 @@ use crate::endpoint::Endpoint;
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::failure::ConnectionFailure;
 use crate::monitor::Event;
+use crate::options::EndpointOptions;
 use crate::peer::{Peer, PeerAddress};
 
 /// Set once.
 pub(in crate::engine) struct Identity {
     pub(in crate::engine) core: Arc<SocketCore>,
+    /// Those of the endpoint.
+    pub(in crate::engine) options: Arc<EndpointOptions>,
     pub(in crate::engine) key: SessionKey,
     pub(in crate::engine) origin: Origin,
     pub(in crate::engine) endpoint: Endpoint,
@@ -78,6 +81,7 @@ mod tests {
     fn identity(core: &Arc<SocketCore>, endpoint: &str, address: &str) -> Identity {
         Identity {
             core: core.clone(),
+            options: core.options(),
             key: SessionKey {
                 slot: 3,
                 connection: 71,

@@ -57,8 +57,8 @@ use super::timers::Timers;
 use super::wire::Wire;
 use super::world::World;
 use crate::account::{Kind, Place};
-use crate::core::SocketCore;
 use crate::limits::{READS_PER_TIME_SLICE, WRITES_PER_TIME_SLICE};
+use crate::options::EndpointOptions;
 use crate::pattern::Link;
 use crate::transport::Stream;
 
@@ -86,14 +86,14 @@ pub(in crate::engine) struct Session {
 
 impl Session {
     pub(in crate::engine) fn new(identity: Identity, stream: Stream, world: &dyn World) -> Self {
-        let core = &identity.core;
-        let transport = Transport::new(stream, &core.options().tcp);
-        let mut protocol = speak(core, world);
+        let (core, options) = (&identity.core, &identity.options);
+        let transport = Transport::new(stream, &options.tcp);
+        let mut protocol = speak(options, world);
         if transport.has_heartbeat() {
             protocol.heartbeat_by_transport();
         }
         core.add_attachment();
-        if core.options().security.shows_a_password() && identity.is_exposed() {
+        if options.security.shows_a_password() && identity.is_exposed() {
             identity.warn(Warning::PasswordExposed);
         }
         Session {
@@ -359,19 +359,19 @@ impl Session {
 
     /// By when a peer that was heard of now has to be heard of again, where heartbeats say so.
     fn heard_until(&self, now: Duration) -> Option<Duration> {
-        let heartbeat = self.identity.core.options().heartbeat.heartbeat();
+        let heartbeat = self.identity.options.heartbeat.heartbeat();
         heartbeat.map(|heartbeat| now.saturating_add(heartbeat.timeout))
     }
 }
 
 /// What the connections of this socket speak, from their beginning.
-fn speak(core: &SocketCore, world: &dyn World) -> Box<dyn Wire> {
-    if core.options().socket_type == SocketType::Stream {
+fn speak(options: &EndpointOptions, world: &dyn World) -> Box<dyn Wire> {
+    if options.socket_type == SocketType::Stream {
         return Box::new(Raw::default());
     }
     let mut random = Zeroizing::new([0; Entropy::SIZE]);
     world.fill_random(&mut random[..]);
-    let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
+    let (config, provider) = (options.protocol().clone(), options.provider.clone());
     let entropy = Entropy::new(*random);
     Box::new(Connection::new(config, provider, entropy, world.now()))
 }

@@ -154,7 +154,7 @@ pub(super) mod tests {
     use super::*;
     use crate::engine::raw::Raw;
     use crate::engine::wire::Write;
-    use crate::pattern::{Dismissal, Link};
+    use crate::pattern::{Dismissal, Link, Provenance};
     use crate::peer::Peer;
     use crate::routing_ids::RoutingId;
     use crate::socket::Socket;
@@ -217,10 +217,8 @@ pub(super) mod tests {
         let builder = Socket::builder(SocketType::Pair);
         let socket = builder.receive_high_water_mark(1).build().unwrap();
         let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
-        let attached = socket
-            .core()
-            .unwrap()
-            .attach(Arc::new(peer), Arc::new(Deaf), None);
+        let core = socket.core().unwrap();
+        let attached = core.attach(Arc::new(peer), Arc::new(Deaf), Provenance::default());
         let pipe = PipeEnd::new(attached.unwrap(), Arc::default());
         (socket, pipe)
     }

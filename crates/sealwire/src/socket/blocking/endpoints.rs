@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Socket;
+use crate::SocketBuilder;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, Presence};
 use crate::failure::ConnectionFailure;
@@ -74,7 +75,7 @@ impl Socket {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
         let connector = self.inner.start_connecting_to_peer(endpoint)?;
         let core = self.inner.core()?;
-        let limit = core.options().send_timeout;
+        let limit = core.send_timeout();
         let attempt = |_| core.routing_id_of_connector(connector);
         let routing_id = core.writable.wait(None, core.until(limit), attempt)?;
         routing_id.map_err(|why| core.unfinished(why, Operation::Connect, limit))
@@ -145,6 +146,21 @@ impl Socket {
         self.inner.drain(limit)
     }
 
+    /// Returns the options of this socket as they are now, as [`Socket::options`](crate::Socket::options).
+    pub fn options(&self) -> SocketBuilder {
+        self.inner.options()
+    }
+
+    /// Gives this socket other options: at once where they are limits, for later endpoints where they are about
+    /// connections. [`Socket::reconfigure`](crate::Socket::reconfigure) says which are which.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Socket::reconfigure`](crate::Socket::reconfigure).
+    pub fn reconfigure(&self, options: SocketBuilder) -> Result<(), Error> {
+        self.inner.reconfigure(options)
+    }
+
     /// Returns the endpoints that this socket is bound to. None in a child of a fork.
     pub fn bound_endpoints(&self) -> Vec<Endpoint> {
         self.inner.bound_endpoints()
@@ -174,7 +190,7 @@ impl Socket {
     /// * [`Error::Interrupted`] if a signal handler ran and the socket is
     ///   [interruptible](crate::SocketBuilder::interruptible).
     pub fn wait_connected(&self, peers: usize) -> Result<(), Error> {
-        let limit = self.inner.core()?.options().send_timeout;
+        let limit = self.inner.core()?.send_timeout();
         self.wait_connected_within(peers, limit)
     }
 
@@ -206,7 +222,7 @@ impl Socket {
     /// * [`Error::Interrupted`] if a signal handler ran and the socket is
     ///   [interruptible](crate::SocketBuilder::interruptible).
     pub fn wait_subscribed(&self, topic: impl AsRef<[u8]>, peers: usize) -> Result<(), Error> {
-        let limit = self.inner.core()?.options().send_timeout;
+        let limit = self.inner.core()?.send_timeout();
         self.wait_subscribed_within(topic.as_ref(), peers, limit)
     }
 

@@ -25,7 +25,7 @@ impl Socket {
         let core = self.inner.core()?;
         match core.next_of_sole_peer() {
             Some(message) => Ok(message),
-            None => core.recv_within(core.options().receive_timeout),
+            None => core.recv_within(core.receive_timeout()),
         }
     }
 
@@ -79,7 +79,7 @@ impl Socket {
     ///
     /// Those of [`recv`](Socket::recv); nothing was taken then.
     pub fn recv_many(&self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
-        let wait = self.inner.core()?.options().receive_timeout;
+        let wait = self.inner.core()?.receive_timeout();
         self.recv_many_within(into, limit, wait)
     }
 

@@ -30,7 +30,7 @@ impl Socket {
     /// * [`Error::Interrupted`] if a signal handler ran and the socket is
     ///   [interruptible](crate::SocketBuilder::interruptible).
     pub fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
-        let limit = self.inner.handle.core.options().send_timeout;
+        let limit = self.inner.handle.core.send_timeout();
         self.send_within(message.into(), limit)
     }
 
@@ -91,7 +91,7 @@ impl Socket {
     /// ```
     pub fn send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
         let core = self.inner.core()?;
-        core.send_many_within(messages, core.options().send_timeout)
+        core.send_many_within(messages, core.send_timeout())
     }
 
     /// Sends all messages of the queue, in order, as [`send_many`](Socket::send_many), and blocks for up to

@@ -1,4 +1,4 @@
-//! Options of a socket, set before it exists: none of them changes under a running connection.
+//! Options of a socket, set before it exists, or given to one that does.
 
 mod behaviour;
 mod transport;
@@ -31,6 +31,18 @@ impl SocketBuilder {
             options: SocketOptions::new(socket_type),
             context: None,
         }
+    }
+
+    /// The options of a socket that exists.
+    pub(super) fn of(options: &SocketOptions, context: &Context) -> Self {
+        SocketBuilder {
+            options: options.clone(),
+            context: Some(context.clone()),
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (SocketOptions, Option<Context>) {
+        (self.options, self.context)
     }
 
     /// Sets the mechanism and its keys. Default: none. Such a socket talks in plain text, and only over
@@ -112,11 +124,14 @@ impl SocketBuilder {
     /// Adds a property for the peers to read ([`Peer::metadata`](crate::Peer::metadata)). Names start with
     /// `X-` by convention (RFC 23). Encrypted where the mechanism encrypts.
     ///
-    /// A name has 1 to 255 letters, digits and `-_.+`, and occurs once; `Socket-Type` and `Identity` are
-    /// taken. All together take up to 3,584 bytes, with up to 64 properties. Anything else is
+    /// A name has 1 to 255 letters, digits and `-_.+`, without case; `Socket-Type` and `Identity` are taken.
+    /// A second value for a name replaces the first. All together take up to 3,584 bytes, with up to 64 properties. Anything else is
     /// [`OptionsError::Protocol`](crate::options::OptionsError::Protocol).
     pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
-        self.options.metadata.push((name.into(), value.into()));
+        let (name, value) = (name.into(), value.into());
+        let properties = &mut self.options.metadata;
+        properties.retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
+        properties.push((name, value));
         self
     }
 

@@ -87,10 +87,6 @@ fn options_that_no_handshake_can_carry_are_refused() {
             pull().metadata("Identity", "x"),
             ConfigError::DuplicateProperty,
         ),
-        (
-            pull().metadata("X-A", "1").metadata("x-a", "2"),
-            ConfigError::DuplicateProperty,
-        ),
         (pull().metadata("X-Long", [0; 4_000]), size),
         (
             pull().heartbeat(Duration::ZERO),
