@@ -355,7 +355,7 @@ fn a_waker_may_panic_and_the_others_are_woken() {
         let mut receiving = Box::pin(shared.recv());
         let mut task = TaskContext::from_waker(&waker);
         assert!(receiving.as_mut().poll(&mut task).is_pending());
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let other = scope.spawn(|| pull.recv_timeout(TIMEOUT).unwrap());
             // The first is for the task, which is not woken.
             push.send("first").unwrap();
