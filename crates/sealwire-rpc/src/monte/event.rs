@@ -44,9 +44,11 @@ pub enum MonteEvent {
     },
 }
 
+type Handler = dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync;
+
 /// What a side does with what comes.
 pub(super) struct Hooks {
-    pub(super) handler: Box<dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync>,
+    pub(super) handler: Box<Handler>,
     pub(super) on_event: Box<dyn Fn(&MonteEvent) + Send + Sync>,
     /// Lines in the log about connections, and about those that do not come about.
     warnings: LogGate,
