@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sealwire::{Endpoint, Monitor, Security, SocketBuilder, SocketType};
+use sealwire::{Endpoint, Monitor, Security, SocketBuilder};
 
 use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
@@ -14,8 +14,8 @@ use crate::limits::{
     CONNECTION_WAIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_CONNECTIONS, bounded,
 };
 use crate::link::LinkOptions;
-use crate::proto::{Settings, Side};
-use crate::sockets::{SPIN, limited};
+use crate::proto::Side;
+use crate::sockets::{self, limited};
 use crate::status::Status;
 
 /// Answers calls, and can call its clients ([`Conn`]). Clones are handles to the same server; when
@@ -133,7 +133,6 @@ impl ServerBuilder {
         handler: impl Handler,
         start: impl FnOnce(HubOptions, sealwire::Socket) -> io::Result<Arc<Hub>>,
     ) -> Result<Server, sealwire::Error> {
-        let settings = Settings::of(&self.limits);
         let door = DoorLimits::of_server(self.max_connections, self.handshake_limit);
         let socket = limited(self.socket, &self.limits)
             .handshake_timeout(self.handshake_limit)
@@ -147,13 +146,7 @@ impl ServerBuilder {
             });
         }
         let options = HubOptions {
-            link: LinkOptions {
-                side: Side::Server,
-                settings,
-                answer_budget: self.limits.answer_budget as usize,
-                write_limit: bounded(self.limits.write),
-                read_limit: bounded(self.limits.read),
-            },
+            link: LinkOptions::of(Side::Server, &self.limits),
             upcalls: Box::new(Dispatch {
                 handler,
                 on_state: self.on_state,
@@ -177,9 +170,7 @@ impl Server {
     /// with the authenticator of clients.
     pub fn builder(security: impl Into<Security>) -> ServerBuilder {
         ServerBuilder {
-            socket: sealwire::Socket::builder(SocketType::Peer)
-                .security(security)
-                .spin(SPIN),
+            socket: sockets::builder(security.into()),
             limits: Limits::default(),
             max_connections: MAX_CONNECTIONS,
             connection_wait: CONNECTION_WAIT,

@@ -2,13 +2,19 @@
 
 use std::time::Duration;
 
-use sealwire::SocketBuilder;
+use sealwire::{Security, Socket, SocketBuilder, SocketType};
 
 use crate::limits::{ERROR_MARGIN, Limits, QUEUE_BYTES, QUEUE_MESSAGES};
 use crate::proto::HEADER;
 
 /// How long a thread that waits for the other side spins before it sleeps.
-pub(crate) const SPIN: Duration = Duration::from_micros(50);
+const SPIN: Duration = Duration::from_micros(50);
+
+/// Begins the options of the socket of a client or server.
+pub(crate) fn builder(security: Security) -> SocketBuilder {
+    let socket = Socket::builder(SocketType::Peer);
+    socket.security(security).spin(SPIN)
+}
 
 /// Gives a socket the options of clients and servers.
 pub(crate) fn limited(socket: SocketBuilder, limits: &Limits) -> SocketBuilder {

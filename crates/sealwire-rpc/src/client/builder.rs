@@ -6,20 +6,18 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sealwire::options::ReconnectStop;
-use sealwire::{Endpoint, Security, SocketBuilder, SocketType};
+use sealwire::{Endpoint, Security, SocketBuilder};
 
 use super::dialing::DialOptions;
 use super::{Client, ClientInner};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Dispatch, Handler, Nothing, StateHandler};
 use crate::hub::{Greeter, Hub, HubOptions};
-use crate::limits::{
-    DIAL_LIMIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_HELLO, attempt_limit, bounded,
-};
+use crate::limits::{DIAL_LIMIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_HELLO, attempt_limit};
 use crate::link::LinkOptions;
 use crate::outgoing::{Interceptor, Outgoing};
-use crate::proto::{Settings, Side};
-use crate::sockets::{SPIN, limited};
+use crate::proto::Side;
+use crate::sockets::{self, limited};
 use crate::status::{Error, Status};
 
 /// Sets the options of a [`Client`].
@@ -39,9 +37,7 @@ pub struct ClientBuilder {
 impl ClientBuilder {
     pub(super) fn new(security: Security) -> Self {
         ClientBuilder {
-            socket: sealwire::Socket::builder(SocketType::Peer)
-                .security(security)
-                .spin(SPIN),
+            socket: sockets::builder(security),
             limits: Limits::default(),
             dial: DialOptions {
                 max_connections: 4,
@@ -227,23 +223,17 @@ impl ClientBuilder {
             )));
         }
         let dial_limit = attempt_limit(self.dial_limit, self.handshake_limit);
-        let settings = Settings::of(&self.limits);
+        let link = LinkOptions::of(Side::Client, &self.limits);
         let socket = limited(self.socket, &self.limits);
         let socket = socket
-            .hello_message(settings.message(&self.hello))
+            .hello_message(link.settings.message(&self.hello))
             .reconnect_stop(ReconnectStop::ALWAYS)
             .connect_timeout(self.dial_limit)
             .handshake_timeout(self.handshake_limit)
             .build()
             .map_err(failed)?;
         let options = HubOptions {
-            link: LinkOptions {
-                side: Side::Client,
-                settings,
-                answer_budget: self.limits.answer_budget as usize,
-                write_limit: bounded(self.limits.write),
-                read_limit: bounded(self.limits.read),
-            },
+            link,
             upcalls: Box::new(Dispatch {
                 handler: self.handler,
                 on_state: self.on_state,

@@ -9,16 +9,25 @@
 //!                own_reads                enter
 //!    Own ◀──────────────────── Nobody ────────────────▶ Caller
 //!     │                         ▲  ▲                     │ │ ▲
-//!     │                         │  └── leave, alone ─────┘ └─┘ leave: the latest that waits
-//!     └── share, somebody waits ┼────────────────────────────▶ Caller
-//!         share, alone: Own     │
+//!     │                         │  └── leave, none sleeps┘ └─┘ leave: the latest that sleeps
+//!     └── share ────────────────┴───────────────────────────▶ Caller
+//!         nobody waits: Own     none sleeps                    the latest that sleeps
 //! ```
+//!
+//! Threads that wait and were woken are not chosen: they mostly have their answers, and are about to leave. One that has not
+//! asks again whether it [reads](Handover::reads) before it sleeps, and reads if nobody does.
 //!
 //! The tests of this module try all orders of its steps (`tests/suite/handover_orders.rs`). The caller of
 //! [`leave`](Handover::leave) and [`share`](Handover::share) has to wake the thread that is chosen. A thread
 //! that was chosen and has its answer already chooses the next as it leaves.
 
 use super::sync::{Mutex, MutexGuard};
+
+/// What wakes a thread that waits.
+pub(super) trait Sleeper {
+    /// Whether it was woken, and asks again before it sleeps whether it reads.
+    fn is_woken(&self) -> bool;
+}
 
 /// The reader and those that wait, each known by what wakes it.
 pub(super) struct Handover<W> {
@@ -46,7 +55,7 @@ enum Reader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ticket(u64);
 
-impl<W> Handover<W> {
+impl<W: Sleeper> Handover<W> {
     pub(super) fn new() -> Self {
         Handover {
             state: Mutex::new(State {
@@ -77,9 +86,14 @@ impl<W> Handover<W> {
         ticket
     }
 
-    /// Whether this thread reads.
+    /// Whether this thread reads: it does if nobody else does. To be asked before each sleep.
     pub(super) fn reads(&self, ticket: Ticket) -> bool {
-        self.lock().reader == Reader::Caller(ticket)
+        let mut state = self.lock();
+        if state.reader == Reader::Nobody {
+            state.forget(ticket);
+            state.reader = Reader::Caller(ticket);
+        }
+        state.reader == Reader::Caller(ticket)
     }
 
     /// A thread waits no longer. Returns what wakes the one that reads from now on.
@@ -88,11 +102,9 @@ impl<W> Handover<W> {
         let mut state = self.lock();
         state.lately = true;
         if state.reader == Reader::Caller(ticket) {
-            state.reader = Reader::Nobody;
             return state.choose();
         }
-        let place = state.waiting.iter().position(|(each, _)| *each == ticket)?;
-        drop(state.waiting.swap_remove(place));
+        state.forget(ticket);
         None
     }
 
@@ -109,15 +121,31 @@ impl<W> Handover<W> {
     /// The client's own thread has read, and leaves the reading to one that waits. Returns what wakes that.
     #[must_use]
     pub(super) fn share(&self) -> Option<W> {
-        self.lock().choose()
+        let mut state = self.lock();
+        if state.waiting.is_empty() {
+            return None;
+        }
+        state.lately = true;
+        state.choose()
     }
 }
 
-impl<W> State<W> {
-    /// The thread that came last reads: it is the one that will wait longest.
+impl<W: Sleeper> State<W> {
+    /// Of the threads that sleep the one that came last reads: it is the one that will wait longest. Where all are awake nobody
+    /// does.
     fn choose(&mut self) -> Option<W> {
-        let (ticket, wake) = self.waiting.pop()?;
+        self.reader = Reader::Nobody;
+        let sleeps = |(_, wake): &(Ticket, W)| !wake.is_woken();
+        let place = self.waiting.iter().rposition(sleeps)?;
+        let (ticket, wake) = self.waiting.remove(place);
         self.reader = Reader::Caller(ticket);
         Some(wake)
+    }
+
+    /// This thread is not to be chosen any more.
+    fn forget(&mut self, ticket: Ticket) {
+        if let Some(place) = self.waiting.iter().position(|(each, _)| *each == ticket) {
+            self.waiting.remove(place);
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sealwire::{Error as SocketError, Message, blocking, waits};
 
 use super::Hub;
-use super::handover::{Handover, Ticket};
+use super::handover::{Handover, Sleeper, Ticket};
 use super::links::HubLink;
 use crate::limits::RESUMED_AT_A_TIME;
 use crate::link::{Received, end_batch, is_in_batch, process_for};
@@ -86,6 +86,12 @@ impl<'a> ReaderCandidate<'a> {
 impl Drop for ReaderCandidate<'_> {
     fn drop(&mut self) {
         wake(self.handover.leave(self.ticket));
+    }
+}
+
+impl Sleeper for Arc<Seat> {
+    fn is_woken(&self) -> bool {
+        Seat::is_woken(self)
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sealwire::Frame;
 
 use crate::counters::LiveCounters;
+use crate::limits::{Limits, bounded};
 use crate::proto::{Settings, Side};
 
 /// A client or server, below its links: socket, clock, counters, and those who wait for changes.
@@ -38,4 +39,16 @@ pub(crate) struct LinkOptions {
     pub(crate) write_limit: Duration,
     /// How long a peer may answer nothing while no call can be made.
     pub(crate) read_limit: Duration,
+}
+
+impl LinkOptions {
+    pub(crate) fn of(side: Side, limits: &Limits) -> Self {
+        LinkOptions {
+            side,
+            settings: Settings::of(limits),
+            answer_budget: limits.answer_budget as usize,
+            write_limit: bounded(limits.write),
+            read_limit: bounded(limits.read),
+        }
+    }
 }

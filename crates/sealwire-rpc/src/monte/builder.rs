@@ -11,15 +11,65 @@ use super::{MonteError, MonteMessage, UnauthenticatedConn, UnauthenticatedServer
 use crate::limits::bounded;
 use crate::limits::monte::{CONNECT_LIMIT, MAX_CONNECTIONS, MAX_HANDSHAKES};
 
-type Handler = Box<dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync>;
-type OnEvent = Box<dyn Fn(&MonteEvent) + Send + Sync>;
+/// Sets the options of an [`UnauthenticatedConn`].
+pub type UnauthenticatedConnBuilder = UnauthenticatedBuilder<Connecting>;
+
+/// Sets the options of an [`UnauthenticatedServer`].
+pub type UnauthenticatedServerBuilder = UnauthenticatedBuilder<Listening>;
+
+/// Sets the options of one side of this wire: of an [`UnauthenticatedConn`] that connects, or of an
+/// [`UnauthenticatedServer`].
+pub struct UnauthenticatedBuilder<Side> {
+    hooks: Hooks,
+    limits: WireLimits,
+    side: Side,
+}
+
+/// Options of a side that connects alone.
+pub struct Connecting {
+    limit: Duration,
+}
+
+/// Options of a side that listens alone.
+pub struct Listening {
+    max_connections: usize,
+    max_handshakes: usize,
+}
+
+impl<Side> UnauthenticatedBuilder<Side> {
+    fn new(
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        side: Side,
+    ) -> Self {
+        UnauthenticatedBuilder {
+            hooks: Hooks::new(handler),
+            limits: WireLimits::default(),
+            side,
+        }
+    }
+
+    /// Calls `on_event` for the events of the connection, or of each connection of a server. It must not block.
+    #[must_use]
+    pub fn on_event(mut self, on_event: impl Fn(&MonteEvent) + Send + Sync + 'static) -> Self {
+        self.hooks.on_event = Box::new(on_event);
+        self
+    }
+
+    /// Sets what a connection may hold, and how long it waits.
+    #[must_use]
+    pub fn limits(mut self, limits: WireLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
 
 impl UnauthenticatedConn {
     /// Begins the options of a connection whose peer's requests `handler` answers, on the thread that reads.
     pub fn builder(
         handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> UnauthenticatedConnBuilder {
-        UnauthenticatedConnBuilder::new(handler)
+        let limit = CONNECT_LIMIT;
+        UnauthenticatedBuilder::new(handler, Connecting { limit })
     }
 
     /// Connects to the first address that accepts, for up to `limit` for each. `handler` answers the peer's
@@ -37,42 +87,11 @@ impl UnauthenticatedConn {
     }
 }
 
-/// Sets the options of an [`UnauthenticatedConn`].
-pub struct UnauthenticatedConnBuilder {
-    handler: Handler,
-    on_event: OnEvent,
-    limits: WireLimits,
-    connect_limit: Duration,
-}
-
-impl UnauthenticatedConnBuilder {
-    fn new(handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
-        UnauthenticatedConnBuilder {
-            handler: Box::new(handler),
-            on_event: Box::new(|_| {}),
-            limits: WireLimits::default(),
-            connect_limit: CONNECT_LIMIT,
-        }
-    }
-
-    /// Calls `on_event` for the events of the connection. It must not block.
-    #[must_use]
-    pub fn on_event(mut self, on_event: impl Fn(&MonteEvent) + Send + Sync + 'static) -> Self {
-        self.on_event = Box::new(on_event);
-        self
-    }
-
-    /// Sets what the connection may hold, and how long it waits.
-    #[must_use]
-    pub fn limits(mut self, limits: WireLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
+impl UnauthenticatedBuilder<Connecting> {
     /// Sets the time for each address to accept. Default 3 s.
     #[must_use]
     pub fn connect_limit(mut self, limit: Duration) -> Self {
-        self.connect_limit = limit;
+        self.side.limit = limit;
         self
     }
 
@@ -85,16 +104,15 @@ impl UnauthenticatedConnBuilder {
     /// * [`MonteError::Frame`] if the peer's key gives no secret.
     pub fn connect(self, address: impl ToSocketAddrs) -> Result<UnauthenticatedConn, MonteError> {
         self.limits.check()?;
-        let hooks = Hooks::new(self.handler, self.on_event);
+        let limit = bounded(self.side.limit);
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for address in address.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, bounded(self.connect_limit)) {
+            match TcpStream::connect_timeout(&address, limit) {
                 Ok(stream) => {
-                    let stream = stream.into();
                     return UnauthenticatedConn::start(
-                        stream,
+                        stream.into(),
                         Role::Client,
-                        hooks,
+                        self.hooks.into(),
                         &self.limits,
                         None,
                     );
@@ -111,7 +129,11 @@ impl UnauthenticatedServer {
     pub fn builder(
         handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> UnauthenticatedServerBuilder {
-        UnauthenticatedServerBuilder::new(handler)
+        let side = Listening {
+            max_connections: MAX_CONNECTIONS,
+            max_handshakes: MAX_HANDSHAKES,
+        };
+        UnauthenticatedBuilder::new(handler, side)
     }
 
     /// Listens on an address. `handler` answers, on the thread that reads the connection.
@@ -127,45 +149,12 @@ impl UnauthenticatedServer {
     }
 }
 
-/// Sets the options of an [`UnauthenticatedServer`].
-pub struct UnauthenticatedServerBuilder {
-    handler: Handler,
-    on_event: OnEvent,
-    limits: WireLimits,
-    max_connections: usize,
-    max_handshakes: usize,
-}
-
-impl UnauthenticatedServerBuilder {
-    fn new(handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
-        UnauthenticatedServerBuilder {
-            handler: Box::new(handler),
-            on_event: Box::new(|_| {}),
-            limits: WireLimits::default(),
-            max_connections: MAX_CONNECTIONS,
-            max_handshakes: MAX_HANDSHAKES,
-        }
-    }
-
-    /// Calls `on_event` for the events of connections. It must not block.
-    #[must_use]
-    pub fn on_event(mut self, on_event: impl Fn(&MonteEvent) + Send + Sync + 'static) -> Self {
-        self.on_event = Box::new(on_event);
-        self
-    }
-
-    /// Sets what each connection may hold, and how long it waits.
-    #[must_use]
-    pub fn limits(mut self, limits: WireLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
+impl UnauthenticatedBuilder<Listening> {
     /// Sets the number of connections whose keys have been exchanged: 1 or more (0 counts as 1). Further ones
     /// are closed at once. Default 1,024.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections.max(1);
+        self.side.max_connections = connections.max(1);
         self
     }
 
@@ -173,7 +162,7 @@ impl UnauthenticatedServerBuilder {
     /// counts as 1). The oldest gives way. Default 256, fewer where the process may have few descriptors.
     #[must_use]
     pub fn max_handshakes(mut self, handshakes: usize) -> Self {
-        self.max_handshakes = handshakes.max(1);
+        self.side.max_handshakes = handshakes.max(1);
         self
     }
 
@@ -184,8 +173,7 @@ impl UnauthenticatedServerBuilder {
     /// An [`io::Error`] if a limit is out of its range, the address is in use, or the system gives no thread.
     pub fn bind(self, address: impl ToSocketAddrs) -> io::Result<UnauthenticatedServer> {
         self.limits.check()?;
-        let gate = Gate::new(self.max_handshakes, self.max_connections);
-        let hooks = Hooks::new(self.handler, self.on_event);
-        UnauthenticatedServer::listen(address, hooks, self.limits, gate)
+        let gate = Gate::new(self.side.max_handshakes, self.side.max_connections);
+        UnauthenticatedServer::listen(address, self.hooks.into(), self.limits, gate)
     }
 }

@@ -1,7 +1,6 @@
 //! What programs hear of connections, first of all what is wrong with them.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use super::MonteMessage;
 use crate::guard::{LogGate, contain, log};
@@ -50,7 +49,7 @@ type Handler = dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync;
 /// What a side does with what comes.
 pub(super) struct Hooks {
     pub(super) handler: Box<Handler>,
-    on_event: Box<dyn Fn(&MonteEvent) + Send + Sync>,
+    pub(super) on_event: Box<dyn Fn(&MonteEvent) + Send + Sync>,
     /// Lines in the log about connections, and about those that do not come about.
     warnings: LogGate,
     pub(super) failures: LogGate,
@@ -58,15 +57,14 @@ pub(super) struct Hooks {
 
 impl Hooks {
     pub(super) fn new(
-        handler: Box<Handler>,
-        on_event: Box<dyn Fn(&MonteEvent) + Send + Sync>,
-    ) -> Arc<Self> {
-        Arc::new(Hooks {
-            handler,
-            on_event,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
+        Hooks {
+            handler: Box::new(handler),
+            on_event: Box::new(|_| {}),
             warnings: LogGate::default(),
             failures: LogGate::default(),
-        })
+        }
     }
 
     /// Tells the application, whose panic ends nothing.

@@ -32,7 +32,10 @@ mod session;
 
 use std::io;
 
-pub use builder::{UnauthenticatedConnBuilder, UnauthenticatedServerBuilder};
+pub use builder::{
+    Connecting, Listening, UnauthenticatedBuilder, UnauthenticatedConnBuilder,
+    UnauthenticatedServerBuilder,
+};
 pub use conn::UnauthenticatedConn;
 pub use event::{MonteEvent, Warning};
 pub use limits::WireLimits;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -74,15 +74,20 @@ impl UnauthenticatedServer {
         if !self.birth.is_here() {
             return Vec::new();
         }
-        let mut conns = lock(&self.conns);
-        conns.retain(|conn| !conn.is_over());
-        conns.clone()
+        standing(&self.conns).clone()
     }
 
     /// Returns the address and port it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
+}
+
+/// The connections, without those that are over.
+fn standing(conns: &Mutex<Vec<UnauthenticatedConn>>) -> MutexGuard<'_, Vec<UnauthenticatedConn>> {
+    let mut conns = lock(conns);
+    conns.retain(|conn| !conn.is_over());
+    conns
 }
 
 /// The next connection; `None` once the server is over. What `failed` is not told of concerns one
@@ -144,8 +149,7 @@ fn serve(
 ) {
     match UnauthenticatedConn::start(stream, Role::Server, hooks.clone(), limits, Some(entry)) {
         Ok(conn) => {
-            let mut conns = lock(conns);
-            conns.retain(|conn| !conn.is_over());
+            let mut conns = standing(conns);
             if !over.load(Ordering::SeqCst) {
                 conns.push(conn);
             }

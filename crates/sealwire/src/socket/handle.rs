@@ -158,7 +158,6 @@ impl Handle {
                 return done.map(drop);
             }
         };
-        core.end_direct_reading();
         for Registration { endpoint, kind, .. } in withdrawn {
             if kind == RegistrationKind::Bound {
                 core.hub.emit(Event::Unbound { endpoint });

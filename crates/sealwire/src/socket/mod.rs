@@ -305,7 +305,8 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`] when another handle closes the socket meanwhile, [`Error::EngineFailed`].
+    /// [`Error::Closed`] when another handle closes the socket meanwhile, [`Error::Drained`] when it
+    /// [drains](Socket::drain) it, [`Error::EngineFailed`].
     pub async fn wait_connected(&self, peers: usize) -> Result<(), Error> {
         self.wait_for_peers(|core| core.connected(peers)).await
     }

@@ -1,5 +1,10 @@
 //! Workers that leave in good order: `drain`.
 
+use std::future::Future as _;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -176,11 +181,7 @@ fn a_socket_that_is_drained_takes_no_new_peers_and_says_so() {
     let pull = path.server(SocketType::Pull).build_blocking().unwrap();
     let monitor = pull.monitor();
     let endpoint = pull.bind(path.endpoint()).unwrap();
-    let waiting = pull.clone();
-    let waiting = thread::spawn(move || waiting.wait_connected(1));
     pull.drain(TIMEOUT).unwrap();
-    let waited = waiting.join().unwrap();
-    assert!(matches!(waited, Err(Error::Drained { .. })), "{waited:?}");
     assert!(pull.bound_endpoints().is_empty());
     let unbound =
         |event: &Event| matches!(event, Event::Unbound { endpoint: of } if *of == endpoint);
@@ -195,6 +196,30 @@ fn a_socket_that_is_drained_takes_no_new_peers_and_says_so() {
     }
     // It can be closed as any other.
     pull.close().unwrap();
+}
+
+#[test]
+fn who_waits_for_peers_learns_that_none_will_come() {
+    struct Woken(AtomicBool);
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    let pull = options(SocketType::Pull).build().unwrap();
+    pull.bind(Path::encrypted().endpoint()).unwrap();
+    let woken = Arc::new(Woken(AtomicBool::new(false)));
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut waiting = pin!(pull.wait_connected(1));
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    pull.drain(TIMEOUT).unwrap();
+    assert!(woken.0.load(Ordering::SeqCst), "it is not told");
+    let waited = waiting.poll(&mut context);
+    assert!(
+        matches!(waited, Poll::Ready(Err(Error::Drained { .. }))),
+        "{waited:?}"
+    );
 }
 
 #[test]

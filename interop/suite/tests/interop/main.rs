@@ -10,6 +10,7 @@ mod drafts;
 mod errors;
 mod handover;
 mod heartbeats;
+mod leaving;
 mod libzmq;
 mod monte;
 mod omq;

@@ -13,7 +13,8 @@ use crate::transport::Polled;
 use crate::waiting::Use;
 
 impl Session {
-    /// Whether a thread of the application may drive this session.
+    /// Whether a thread of the application may drive this session. Not on the way to its end: a thread that
+    /// leases it then finds out as bytes come, and gives it back.
     pub(in crate::engine) fn is_usable(&self) -> bool {
         self.standing.is_attached() && self.phase.is_open()
     }

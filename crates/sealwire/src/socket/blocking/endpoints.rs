@@ -185,8 +185,8 @@ impl Socket {
     /// # Errors
     ///
     /// * [`Error::TimedOut`] if fewer are connected within the send timeout.
-    /// * [`Error::Closed`] if another handle closes the socket, [`Error::EngineFailed`] if its I/O thread
-    ///   ends.
+    /// * [`Error::Closed`] if another handle closes the socket, [`Error::Drained`] if it
+    ///   [drains](Socket::drain) it, [`Error::EngineFailed`] if its I/O thread ends.
     /// * [`Error::Interrupted`] if a signal handler ran and the socket is
     ///   [interruptible](crate::SocketBuilder::interruptible).
     pub fn wait_connected(&self, peers: usize) -> Result<(), Error> {
