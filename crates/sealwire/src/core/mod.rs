@@ -40,6 +40,7 @@ pub(crate) use self::cookies::{ROTATION_PERIOD, ServerCookies, rotate_cookies};
 use self::endpoints::Endpoints;
 pub(crate) use self::endpoints::{Registration, RegistrationKind};
 pub(crate) use self::holders::{Holder, Holding};
+pub(crate) use self::lifecycle::Closing;
 use self::lifecycle::Lifecycle;
 use self::protocol::protocol_config;
 use self::queues::Queues;
@@ -90,7 +91,7 @@ impl SocketCore {
         let state = State {
             queues: Queues::new(&options, |bytes| context.engine().fill_random(bytes))?,
             endpoints: Endpoints::default(),
-            life: Lifecycle::new(),
+            life: Lifecycle::new(options.linger),
         };
         let clients = Clients::new(options.security.revisions());
         let protocol = Arc::new(protocol_config(context.engine(), &options));

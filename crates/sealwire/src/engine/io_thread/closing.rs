@@ -88,8 +88,18 @@ impl IoThread {
         for slot in self.sources.slots_of(&core) {
             self.serve(slot, SourceEvent::SocketClosing { backlog });
         }
-        let until = self.reactor.now().saturating_add(core.options().linger);
+        let until = self.reactor.now().saturating_add(core.linger());
         self.lingering.add(&core, until, &mut self.reactor.timers);
+        // The counterpart is in `socket/handle.rs`.
+        core.remove_attachment();
+        release(core);
+    }
+
+    /// A socket that is closing has less time for that now. Where the command to close it is still to come, that
+    /// brings the shorter time.
+    pub(super) fn shorten_linger(&mut self, core: Arc<SocketCore>) {
+        let until = self.reactor.now().saturating_add(core.linger());
+        (self.lingering).bring_forward(core.id(), until, &mut self.reactor.timers);
         // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();
         release(core);

@@ -80,7 +80,7 @@ impl IoThread {
             return;
         };
         if datagrams.finish() {
-            let (number, linger) = (datagrams.id, datagrams.core.options().linger);
+            let (number, linger) = (datagrams.id, datagrams.core.linger());
             let timer = Timer::EventSource { slot, number };
             self.reactor.timers.set(now + linger, timer);
         }

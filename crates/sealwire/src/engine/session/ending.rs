@@ -78,7 +78,7 @@ impl Session {
 
     /// Sends what is queued, then ends the connection; within the linger time.
     pub(in crate::engine) fn finish(&mut self, now: Duration) {
-        self.phase.finish(now + self.identity.core.options().linger);
+        self.phase.finish(now + self.identity.core.linger());
     }
 
     /// Takes what the peer sends until its end, until then at the latest.
