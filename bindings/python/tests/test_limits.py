@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pathlib
 import socket as tcp
 import threading
 import time
@@ -173,6 +174,20 @@ def test_a_socket_that_is_closing_ends_at_once_when_told_so() -> None:
     push.close(linger=0)
     closing.join(TIMEOUT)
     assert caught == [1]
+
+
+def test_a_linger_time_of_closing_may_be_longer_than_the_option(pair: Pairs, tmp_path: pathlib.Path) -> None:
+    push, pull = pair.socket(sealwire.PUSH, linger=0), pair.socket(sealwire.PULL)
+    push.connect(f"ipc://{tmp_path}/later")
+    push.send(b"waits for somebody")
+    closing = threading.Thread(target=lambda: push.close(linger=-1))
+    closing.start()
+    while not push.closed:
+        time.sleep(0.001)
+    pull.bind(f"ipc://{tmp_path}/later")
+    assert pull.recv() == b"waits for somebody"
+    closing.join(TIMEOUT)
+    assert not closing.is_alive()
 
 
 def test_an_async_socket_has_a_linger_time_of_closing_too() -> None:
