@@ -181,8 +181,8 @@ impl FailureCause {
         "internal",
     ];
 
-    /// Returns a name for programs, one of [`NAMES`](Self::NAMES). It stays, while texts may change. Python and the
-    /// program's `--json` have the same names. `docs/guide/failures.md` says what each means.
+    /// Returns a name for programs, one of [`NAMES`](Self::NAMES). It stays, while texts may change. C, Python,
+    /// Ruby and the program's `--json` have the same names. `docs/guide/failures.md` says what each means.
     pub fn name(&self) -> &'static str {
         use sealwire_zmtp::Error as Protocol;
         use sealwire_zmtp::error::CloseKind;
