@@ -18,7 +18,8 @@ static SOCKETS: Mutex<Vec<Weak<Opened>>> = Mutex::new(Vec::new());
 /// Sockets that were dropped without being closed and may have something to send still.
 static ENDING: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
 
-type Ending = Pin<Box<dyn Future<Output = Result<(), sealwire::Error>> + Send>>;
+/// The closing of a socket.
+pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<(), sealwire::Error>> + Send>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -35,8 +36,7 @@ pub(crate) fn remember(socket: &Arc<Opened>) {
 }
 
 /// Closes it in the background; the end of the process waits for that.
-pub(crate) fn close_later(socket: sealwire::Socket) {
-    let mut ending: Ending = Box::pin(socket.close());
+pub(crate) fn close_later(mut ending: Ending) {
     if has_ended(&mut ending) {
         return;
     }
@@ -53,7 +53,7 @@ fn has_ended(ending: &mut Ending) -> bool {
 
 /// Closes every socket of the process, each with its linger time, and waits.
 pub(crate) fn close_all(py: Python<'_>) -> PyResult<()> {
-    let mut endings = close_where(|_| true);
+    let mut endings = close_where(None, |_| true);
     endings.append(&mut lock(&ENDING));
     wait_for(py, endings)
 }
@@ -64,13 +64,13 @@ pub(crate) fn forget_all() {
     lock(&SOCKETS).clear();
 }
 
-fn close_where(belongs: impl Fn(&Opened) -> bool) -> Vec<Ending> {
+/// With this linger time in milliseconds, or that of each socket.
+fn close_where(linger: Option<f64>, belongs: impl Fn(&Opened) -> bool) -> Vec<Ending> {
     let sockets: Vec<_> = lock(&SOCKETS).iter().filter_map(Weak::upgrade).collect();
     let of_this_process = sockets.iter().filter(|socket| belongs(socket));
     of_this_process
-        .filter_map(|socket| socket.take_for_closing())
-        .map(|socket| {
-            let mut ending: Ending = Box::pin(socket.close());
+        .filter_map(|socket| socket.close(linger))
+        .map(|mut ending| {
             // Begun now, so that all linger at the same time. One that has ended is not polled
             // again.
             if has_ended(&mut ending) {
@@ -140,7 +140,13 @@ impl Context {
     /// Closes its sockets, each with its linger time, and waits. A thread that waits on one of them gets
     /// `ContextTerminated`.
     fn term(&self, py: Python<'_>) -> PyResult<()> {
+        self.destroy(py, None)
+    }
+
+    /// Closes its sockets as `term` does, with this linger time in milliseconds for all of them.
+    #[pyo3(signature = (linger = None))]
+    fn destroy(&self, py: Python<'_>, linger: Option<f64>) -> PyResult<()> {
         self.shared.terminated.store(true, Ordering::SeqCst);
-        wait_for(py, close_where(|socket| socket.is_of(&self.shared)))
+        wait_for(py, close_where(linger, |socket| socket.is_of(&self.shared)))
     }
 }

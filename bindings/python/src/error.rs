@@ -81,7 +81,12 @@ pub(crate) fn timed_out(py: Python<'_>, limit: Duration, error: &Error) -> PyErr
     exception(
         py,
         name,
-        (text, failure.to_string(), failure.address().to_string()),
+        (
+            text,
+            failure.to_string(),
+            failure.address().to_string(),
+            failure.cause().name(),
+        ),
     )
 }
 

@@ -78,6 +78,16 @@ impl Event {
         }
     }
 
+    /// A failed connection: the name of its cause, for programs. It stays, while the text of ``reason`` may change.
+    /// ``docs/guide/failures.md`` lists the names.
+    #[getter]
+    fn cause(&self) -> Option<&'static str> {
+        match &self.inner {
+            Happened::Failed(failure) => Some(failure.cause().name()),
+            _ => None,
+        }
+    }
+
     /// A failed connection: whether its handshake failed, as the peers did not agree.
     #[getter]
     fn is_handshake_failure(&self) -> bool {

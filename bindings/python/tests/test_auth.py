@@ -121,7 +121,7 @@ def test_a_timeout_names_the_refusal(pair: Pairs) -> None:
     sides.server.rcvtimeo = 1
     with pytest.raises(sealwire.HandshakeError, match="not allowed here") as caught:
         sides.server.recv()
-    assert caught.value.last_failure is not None
+    assert caught.value.last_failure is not None and caught.value.cause == "refused"
     assert caught.value.address is not None
     assert "tcp://127.0.0.1" in caught.value.address
 
@@ -138,8 +138,9 @@ def test_a_wrong_server_key_is_a_handshake_error(pair: Pairs) -> None:
     client.connect(server.bind("tcp://127.0.0.1:0"))
     client.send(b"to somebody else")
     failure(events)
-    with pytest.raises(sealwire.HandshakeError):
+    with pytest.raises(sealwire.HandshakeError) as caught:
         client.recv()
+    assert caught.value.cause == "closed_in_handshake"
 
 
 def test_an_authenticator_may_use_sockets_and_wait(pair: Pairs) -> None:

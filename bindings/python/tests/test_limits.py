@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import pathlib
 import socket as tcp
+import threading
 import time
 from typing import Any
 
@@ -141,3 +143,73 @@ def test_closing_tells_what_was_not_sent(linger: int) -> None:
         push.connect("tcp://127.0.0.1:1")
         push.send(b"to nobody")
         raise KeyError
+
+
+def test_closing_with_a_linger_time_of_its_own_drops_what_is_left_and_counts_it() -> None:
+    push = sealwire.Socket(sealwire.PUSH, linger=-1)
+    push.connect("tcp://127.0.0.1:1")
+    push.send_many([b"to", b"nobody"])
+    with pytest.raises(sealwire.Unsent) as unsent:
+        push.close(linger=0)
+    assert unsent.value.count == 2
+    push.close(linger=0)
+
+
+def test_a_socket_that_is_closing_ends_at_once_when_told_so() -> None:
+    push = sealwire.Socket(sealwire.PUSH, linger=-1)
+    push.connect("tcp://127.0.0.1:1")
+    push.send(b"to nobody")
+    caught: list[int] = []
+
+    def close() -> None:
+        try:
+            push.close()
+        except sealwire.Unsent as error:
+            caught.append(error.count)
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    while not push.closed:
+        time.sleep(0.001)
+    push.close(linger=0)
+    closing.join(TIMEOUT)
+    assert caught == [1]
+
+
+def test_a_linger_time_of_closing_may_be_longer_than_the_option(pair: Pairs, tmp_path: pathlib.Path) -> None:
+    push, pull = pair.socket(sealwire.PUSH, linger=0), pair.socket(sealwire.PULL)
+    push.connect(f"ipc://{tmp_path}/later")
+    push.send(b"waits for somebody")
+    closing = threading.Thread(target=lambda: push.close(linger=-1))
+    closing.start()
+    while not push.closed:
+        time.sleep(0.001)
+    pull.bind(f"ipc://{tmp_path}/later")
+    assert pull.recv() == b"waits for somebody"
+    closing.join(TIMEOUT)
+    assert not closing.is_alive()
+
+
+def test_an_async_socket_has_a_linger_time_of_closing_too() -> None:
+    async def main() -> None:
+        push = sealwire.asyncio.Socket(sealwire.PUSH, linger=-1)
+        push.connect("tcp://127.0.0.1:1")
+        await push.send(b"to nobody")
+        closing = asyncio.ensure_future(push.close())
+        while not push.closed:
+            await asyncio.sleep(0)
+        await push.close(linger=0)
+        with pytest.raises(sealwire.Unsent):
+            await closing
+
+    asyncio.run(asyncio.wait_for(main(), TIMEOUT))
+
+
+def test_a_context_ends_with_a_linger_time_for_all() -> None:
+    context = sealwire.Context()
+    sockets = [context.socket(sealwire.PUSH, linger=-1) for _ in range(2)]
+    for push in sockets:
+        push.connect("tcp://127.0.0.1:1")
+        push.send(b"to nobody")
+    context.destroy(linger=0)
+    assert context.closed and all(push.closed for push in sockets)

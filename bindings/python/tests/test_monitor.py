@@ -47,11 +47,11 @@ def test_nobody_there_is_tried_again(pair: Pairs) -> None:
     push.connect("tcp://127.0.0.1:1")
     failed = monitor.next(TIMEOUT)
     assert failed is not None and failed.kind == "failed"
-    assert not failed.is_handshake_failure
+    assert failed.cause == "connect" and not failed.is_handshake_failure
     assert "connect" in str(failed.reason)
     retrying = monitor.next(TIMEOUT)
     assert retrying is not None and retrying.kind == "retrying"
-    assert retrying.count == 1
+    assert retrying.count == 1 and retrying.cause is None
     assert retrying.delay is not None and retrying.delay > 0
     assert "tcp://127.0.0.1:1" in repr(retrying)
 

@@ -251,6 +251,7 @@ def test_subscribers_that_were_waited_for_miss_nothing(pair: Pairs) -> None:
     server_security, client_security = securities("BLAKE3")
     publisher = pair.socket(sealwire.PUB, server_security)
     subscriber = pair.socket(sealwire.SUB, client_security)
+    events = publisher.monitor()
     with pytest.raises(sealwire.TimedOut, match="no peer was connected"):
         publisher.wait_connected(timeout=0)
     subscriber.connect(publisher.bind("tcp://127.0.0.1:0"))
@@ -259,6 +260,8 @@ def test_subscribers_that_were_waited_for_miss_nothing(pair: Pairs) -> None:
         publisher.wait_subscribed("weather.", timeout=20)
     subscriber.subscribe("weather")
     publisher.wait_subscribed(b"weather.", peers=1)
+    subscribed = next(event for event in events if event.kind == "subscribed")
+    assert subscribed.peer is not None and subscribed.peer.user_id == "alice"
     publisher.send(b"weather.today")
     assert subscriber.recv() == b"weather.today"
     with pytest.raises(sealwire.Unsupported):

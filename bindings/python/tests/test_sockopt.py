@@ -10,7 +10,7 @@ import pytest
 import sealwire
 import sealwire.asyncio
 from conftest import ROOT, Pairs, missing
-from sealwire import zmq
+from sealwire import _constants, zmq
 from sealwire._base import Option, Options
 from sealwire._sockopt import SocketOption
 
@@ -66,8 +66,12 @@ def test_the_numbers_are_those_of_pyzmq() -> None:
 def test_the_module_has_every_name() -> None:
     for name, option in MEMBERS.items():
         assert getattr(zmq, name) is option
-        assert name in zmq.__all__
-    assert all(hasattr(zmq, name) for name in zmq.__all__)
+    public = {name for name in vars(_constants) if not name.startswith("_")}
+    assert {"REQ", "NOBLOCK", "POLLIN", "SocketType"} <= public <= set(sealwire.__all__)
+    program: dict[str, Any] = {}
+    exec("from sealwire.zmq import *", program)
+    others = {"Again", "Context", "ContextTerminated", "Frame", "Poller", "Socket", "SocketOption", "ZMQError", "asyncio", "proxy"}
+    assert program.keys() - {"__builtins__"} == public | set(MEMBERS) | others
 
 
 def test_every_attribute_of_the_table_is_an_option() -> None:

@@ -37,6 +37,7 @@ macro_rules! classes {
 classes! {
     ERROR, "Error", ERROR;
     TIMEOUT, "TimeoutError", ERROR;
+    HANDSHAKE, "HandshakeError", TIMEOUT;
     CLOSED, "ClosedError", ERROR;
     DRAINED, "DrainedError", ERROR;
     STATE, "StateError", ERROR;
@@ -143,8 +144,12 @@ pub(crate) fn expired(ruby: &Ruby, error: sealwire::Error) -> Error {
         sealwire::Error::TimedOut { last_failure, .. } => last_failure,
         _ => None,
     };
+    let class = match &failure {
+        Some(failure) if failure.is_handshake_failure() => &HANDSHAKE,
+        _ => &TIMEOUT,
+    };
     let failure = failure.map(|failure| Failure::wrap(ruby, *failure));
-    that_knows(ruby.get_inner(&TIMEOUT), problem, "@failure", failure)
+    that_knows(ruby.get_inner(class), problem, "@failure", failure)
 }
 
 pub(crate) fn forked(ruby: &Ruby, problem: &'static str) -> Error {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use magnus::scan_args::{get_kwargs, scan_args};
 use magnus::typed_data::Obj;
 use magnus::{Class as _, Error, Module as _, RHash, RModule, Ruby, StaticSymbol, Value, method};
-use sealwire::{ConnectionFailure, Event as Inner, FailureCause};
+use sealwire::{ConnectionFailure, Event as Inner};
 
 use crate::classes;
 use crate::keys::frozen;
@@ -56,6 +56,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     failure.define_method("peer", method!(Failure::peer, 0))?;
     failure.define_method("ready?", method!(Failure::was_ready, 0))?;
     failure.define_method("cause", method!(Failure::cause, 0))?;
+    failure.define_method(
+        "handshake_failure?",
+        method!(Failure::is_handshake_failure, 0),
+    )?;
     failure.define_method("reason", method!(Failure::reason, 0))?;
     failure.define_method("to_s", method!(Failure::to_s, 0))?;
     failure.define_method("inspect", method!(Failure::inspect, 0))
@@ -206,37 +210,15 @@ impl Failure {
         Some(Peer::wrap(ruby, peer.clone()))
     }
 
-    /// What kind of failure it is, for programs; `reason` says it in words.
+    /// The name of the cause, for programs. It stays, while the text of `reason` may change.
+    /// `docs/guide/failures.md` lists the names.
     fn cause(ruby: &Ruby, this: &Self) -> StaticSymbol {
-        use sealwire::ProtocolError as Protocol;
-        ruby.sym_new(match this.0.cause() {
-            FailureCause::Resolve(_) => "resolve",
-            FailureCause::Connect(_) => "connect",
-            FailureCause::Proxy(_) => "proxy",
-            FailureCause::Transport(_) => "transport",
-            FailureCause::WebSocket(_) => "web_socket",
-            FailureCause::Tls(_) => "tls",
-            FailureCause::Protocol(error) => match error {
-                Protocol::PeerRefused { .. } => "refused_by_peer",
-                Protocol::Refused(_) => "refused",
-                Protocol::Incompatible(_) => "incompatible",
-                Protocol::Handshake(_) => "handshake",
-                Protocol::HandshakeTimeout { .. } => "handshake_timeout",
-                Protocol::HeartbeatTimeout => "heartbeat_timeout",
-                Protocol::Closed(_) => "closed",
-                Protocol::FrameNotVerified { .. } => "frame_not_verified",
-                Protocol::MessageTooLarge { .. } | Protocol::TooManyFrames { .. } => "too_large",
-                _ => "protocol",
-            },
-            FailureCause::Rejected(_) => "rejected",
-            FailureCause::RefusedByZap { .. } => "refused_by_zap",
-            FailureCause::HandshakeEvicted => "handshake_evicted",
-            FailureCause::TooManyConnections => "too_many_connections",
-            FailureCause::KeyLimit { .. } => "key_limit",
-            FailureCause::OutOfDescriptors => "out_of_descriptors",
-            FailureCause::AddressLimit(_) => "address_limit",
-            _ => "other",
-        })
+        ruby.sym_new(this.0.cause().name())
+    }
+
+    /// Whether the peers met and did not agree: a wrong key, a client that is not let in, another mechanism.
+    fn is_handshake_failure(&self) -> bool {
+        self.0.is_handshake_failure()
     }
 
     fn reason(&self) -> String {

@@ -20,6 +20,20 @@ class OmqSocketsTest < SealwireTest
     thread
   end
 
+  # For ever is more than the limit of a test.
+  def test_stop_closes_without_lingering
+    push = OMQ::PUSH.connect("tcp://127.0.0.1:1", linger: Float::INFINITY)
+    push << "to nobody"
+    assert_nil push.stop
+    assert_predicate push, :closed?
+    assert_nil push.stop
+    closing = OMQ::PUSH.connect("tcp://127.0.0.1:1", linger: Float::INFINITY)
+    closing << "to nobody"
+    waiting = while_it_waits { closing.close }
+    closing.stop
+    assert_nil waiting.value
+  end
+
   def test_the_first_peer
     %w[tcp://127.0.0.1:0 inproc://the-first-peer].each do |endpoint|
       pull = omq(:PULL)

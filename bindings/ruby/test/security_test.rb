@@ -66,7 +66,9 @@ class SecurityTest < SealwireTest
       assert_equal :refused_by_peer, failure.cause
       assert_includes failure.reason, reason
       client << "hello"
+      assert_predicate failure, :handshake_failure?
       error = assert_raises(Sealwire::TimeoutError) { client.receive(timeout: 0.01) }
+      assert_instance_of Sealwire::HandshakeError, error
       assert_includes error.message, reason
       assert_equal :refused_by_peer, error.failure.cause
     end

@@ -279,6 +279,30 @@ class SocketsTest < SealwireTest
     assert_raises(Sealwire::UnsentError) { push.close }
   end
 
+  def test_closing_with_a_linger_time_of_its_own_drops_what_is_left
+    push = Sealwire::PUSH.new(linger: Float::INFINITY)
+    push.connect("tcp://127.0.0.1:1")
+    2.times { push << "to nobody" }
+    monitor = push.monitor
+    error = assert_raises(Sealwire::UnsentError) { push.close(linger: 0) }
+    assert_match(/\A2 messages/, error.message)
+    assert_nil push.close
+    assert_nil push.close(linger: 0)
+    monitor.each { nil }
+    assert_raises(ArgumentError) { push.close(linger: -1) }
+    assert_raises(ArgumentError) { push.close(timeout: 1) }
+  end
+
+  def test_a_socket_that_is_closing_ends_at_once_when_told_so
+    push = Sealwire::PUSH.new(linger: Float::INFINITY)
+    push.connect("tcp://127.0.0.1:1")
+    push << "to nobody"
+    closing = Thread.new { assert_raises(Sealwire::UnsentError) { push.close } }
+    Thread.pass until push.closed?
+    push.close(linger: 0)
+    assert closing.join(TIMEOUT)
+  end
+
   def test_an_exception_of_a_block_is_not_hidden_by_closing
     unsent = proc do |push|
       push.connect("tcp://127.0.0.1:1")

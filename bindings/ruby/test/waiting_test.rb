@@ -42,7 +42,8 @@ class WaitingTest < SealwireTest
     req << "x"
     error = assert_raises(Sealwire::TimeoutError) { req.receive(timeout: 0.01) }
     assert_match(/the last connection failed: tcp:\/\/127\.0\.0\.1:1: cannot connect/, error.message)
-    assert_equal [:connect, false], [error.failure.cause, error.failure.ready?]
+    assert_instance_of Sealwire::TimeoutError, error
+    assert_equal [:connect, false, false], [error.failure.cause, error.failure.ready?, error.failure.handshake_failure?]
   end
 
   def test_other_threads_run_meanwhile

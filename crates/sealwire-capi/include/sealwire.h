@@ -250,57 +250,55 @@
 #define SEALWIRE_CAUSE_PROXY 4
 
 /**
- * Cause of a failure: the transport broke, or WebSocket did.
+ * Cause of a failure: the transport broke.
  */
 #define SEALWIRE_CAUSE_TRANSPORT 5
 
 /**
+ * Cause of a failure: a WebSocket could not be made, or was misused.
+ */
+#define SEALWIRE_CAUSE_WEBSOCKET 6
+
+/**
+ * Cause of a failure: TLS, under a `wss` endpoint: an authority that is not trusted here, another host, a certificate that has
+ * expired or is not valid yet, a peer without TLS, or one that refuses our certificate. The event's text says which.
+ */
+#define SEALWIRE_CAUSE_TLS 7
+
+/**
  * Cause of a failure: the peer speaks another protocol, or breaks the rules of this one.
  */
-#define SEALWIRE_CAUSE_PROTOCOL 6
+#define SEALWIRE_CAUSE_PROTOCOL 8
 
 /**
  * Cause of a failure: the mechanisms or the types of the sockets do not fit.
  */
-#define SEALWIRE_CAUSE_INCOMPATIBLE 7
+#define SEALWIRE_CAUSE_INCOMPATIBLE 9
 
 /**
- * Cause of a failure: the handshake does not verify. On a server: the client was given another
- * server key.
+ * Cause of a failure: the handshake does not verify. On a server: the client was given another server key.
  */
-#define SEALWIRE_CAUSE_HANDSHAKE 8
+#define SEALWIRE_CAUSE_HANDSHAKE 10
 
 /**
- * Cause of a failure: the peer left during the handshake. On a client: mostly the server has another
- * key than was given, or wants another mechanism.
+ * Cause of a failure: the peer did not finish its handshake in time.
  */
-#define SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE 9
+#define SEALWIRE_CAUSE_HANDSHAKE_TIMEOUT 11
 
 /**
- * Cause of a failure: this side refused the peer: its authenticator, a ZAP handler, a limit or the
- * type of the socket.
+ * Cause of a failure: this side did not let the peer in: its key, user or password.
  */
-#define SEALWIRE_CAUSE_REFUSED 10
+#define SEALWIRE_CAUSE_REFUSED 12
 
 /**
  * Cause of a failure: the peer refused this side.
  */
-#define SEALWIRE_CAUSE_REFUSED_BY_PEER 11
+#define SEALWIRE_CAUSE_REFUSED_BY_PEER 13
 
 /**
- * Cause of a failure: what arrived was changed on the way.
+ * Cause of a failure: the ZAP handler refused the peer, or gave no answer that is one.
  */
-#define SEALWIRE_CAUSE_TAMPERED 12
-
-/**
- * Cause of a failure: a handshake or a heartbeat took too long.
- */
-#define SEALWIRE_CAUSE_TIMEOUT 13
-
-/**
- * Cause of a failure: the peer sent more than the limits allow.
- */
-#define SEALWIRE_CAUSE_TOO_LARGE 14
+#define SEALWIRE_CAUSE_REFUSED_BY_ZAP 14
 
 /**
  * Cause of a failure: the peer left in the middle of a message.
@@ -308,11 +306,70 @@
 #define SEALWIRE_CAUSE_CLOSED 15
 
 /**
- * Cause of a failure: TLS, under a `wss` endpoint: an authority that is not trusted here, another host,
- * a certificate that has expired or is not valid yet, a peer without TLS, or one that refuses our
- * certificate. The event's text says which.
+ * Cause of a failure: the peer left during the handshake. On a client: mostly the server has another key than was
+ * given, or wants another mechanism.
  */
-#define SEALWIRE_CAUSE_TLS 16
+#define SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE 16
+
+/**
+ * Cause of a failure: what arrived was changed on the way.
+ */
+#define SEALWIRE_CAUSE_FRAME_NOT_VERIFIED 17
+
+/**
+ * Cause of a failure: the peer sent a message that is larger than the limits allow.
+ */
+#define SEALWIRE_CAUSE_TOO_LARGE 18
+
+/**
+ * Cause of a failure: 2^64 - 1 frames were sealed under one key.
+ */
+#define SEALWIRE_CAUSE_COUNTER_EXHAUSTED 19
+
+/**
+ * Cause of a failure: the peer fell silent.
+ */
+#define SEALWIRE_CAUSE_HEARTBEAT_TIMEOUT 20
+
+/**
+ * Cause of a failure: this socket turned the peer away: it is closing, its key was revoked, its type has enough peers.
+ */
+#define SEALWIRE_CAUSE_REJECTED 21
+
+/**
+ * Cause of a failure: the peer made this process hold too much.
+ */
+#define SEALWIRE_CAUSE_LIMIT_EXCEEDED 22
+
+/**
+ * Cause of a failure: its handshake was the oldest when there were too many.
+ */
+#define SEALWIRE_CAUSE_HANDSHAKE_EVICTED 23
+
+/**
+ * Cause of a failure: the listener has as many connections as it may have.
+ */
+#define SEALWIRE_CAUSE_TOO_MANY_CONNECTIONS 24
+
+/**
+ * Cause of a failure: the peer's key, or user, has as many connections as it may have.
+ */
+#define SEALWIRE_CAUSE_KEY_LIMIT 25
+
+/**
+ * Cause of a failure: the peer's address has used up what it may have.
+ */
+#define SEALWIRE_CAUSE_ADDRESS_LIMIT 26
+
+/**
+ * Cause of a failure: the process has no file descriptors left.
+ */
+#define SEALWIRE_CAUSE_OUT_OF_DESCRIPTORS 27
+
+/**
+ * Cause of a failure: a panic in this library, or in what it was given to call. The log has its place.
+ */
+#define SEALWIRE_CAUSE_INTERNAL 28
 
 /**
  * Bytes of a key, secret, public or shared.
@@ -2264,6 +2321,18 @@ int32_t sealwire_event_kind(const sealwire_event *event);
 int32_t sealwire_event_cause(const sealwire_event *event);
 
 /**
+ * The name of that cause, as other languages and the program have it: `SEALWIRE_CAUSE_KEY_LIMIT` is
+ * `key_limit`. NULL for other events and for NULL. Lasts as long as the program.
+ */
+const char *sealwire_event_cause_name(const sealwire_event *event);
+
+/**
+ * Whether a handshake failed, as the peers did not agree: a wrong key, a client that is not let in,
+ * another mechanism. False for other events and for NULL.
+ */
+bool sealwire_event_is_handshake_failure(const sealwire_event *event);
+
+/**
  * The event in words. NULL for NULL. Belongs to the event.
  */
 const char *sealwire_event_text(const sealwire_event *event);
@@ -3765,6 +3834,17 @@ sealwire_status sealwire_socket_counters(const sealwire_socket *socket,
  * goes on closing and another call waits again; `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_socket_close(const sealwire_socket *socket);
+
+/**
+ * Closes the socket as `sealwire_socket_close` does, with this linger time in milliseconds in place of the
+ * option's: 0 closes at once, INT64_MAX waits for ever. Where another thread is closing it already, a
+ * shorter time takes the place of the longer one. Messages that the time is too short for are dropped, and
+ * counted as `dropped_unsent`.
+ *
+ * Errors: those of `sealwire_socket_close`; `SEALWIRE_ERROR_ARGUMENT` for a time below 0.
+ */
+sealwire_status sealwire_socket_close_with_linger(const sealwire_socket *socket,
+                                                  int64_t linger_ms);
 
 /**
  * Closes the socket if that was not done, which waits as `sealwire_socket_close` does, and frees it.

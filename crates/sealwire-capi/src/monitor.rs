@@ -1,11 +1,10 @@
 //! What happens on the connections of a socket.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::time::{Duration, Instant};
 
 use sealwire::blocking::block_on;
-use sealwire::protocol::{CloseKind, Error as ProtocolError};
-use sealwire::{Event, FailureCause, Monitor};
+use sealwire::{Event, Monitor};
 use sealwire_fork::Birth;
 
 use crate::panics::{free, guard, value};
@@ -61,36 +60,87 @@ pub const SEALWIRE_CAUSE_RESOLVE: i32 = 2;
 pub const SEALWIRE_CAUSE_CONNECT: i32 = 3;
 /// Cause of a failure: the SOCKS5 proxy did not make the connection.
 pub const SEALWIRE_CAUSE_PROXY: i32 = 4;
-/// Cause of a failure: the transport broke, or WebSocket did.
+/// Cause of a failure: the transport broke.
 pub const SEALWIRE_CAUSE_TRANSPORT: i32 = 5;
+/// Cause of a failure: a WebSocket could not be made, or was misused.
+pub const SEALWIRE_CAUSE_WEBSOCKET: i32 = 6;
+/// Cause of a failure: TLS, under a `wss` endpoint: an authority that is not trusted here, another host, a certificate that has
+/// expired or is not valid yet, a peer without TLS, or one that refuses our certificate. The event's text says which.
+pub const SEALWIRE_CAUSE_TLS: i32 = 7;
 /// Cause of a failure: the peer speaks another protocol, or breaks the rules of this one.
-pub const SEALWIRE_CAUSE_PROTOCOL: i32 = 6;
+pub const SEALWIRE_CAUSE_PROTOCOL: i32 = 8;
 /// Cause of a failure: the mechanisms or the types of the sockets do not fit.
-pub const SEALWIRE_CAUSE_INCOMPATIBLE: i32 = 7;
-/// Cause of a failure: the handshake does not verify. On a server: the client was given another
-/// server key.
-pub const SEALWIRE_CAUSE_HANDSHAKE: i32 = 8;
-/// Cause of a failure: the peer left during the handshake. On a client: mostly the server has another
-/// key than was given, or wants another mechanism.
-pub const SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE: i32 = 9;
-/// Cause of a failure: this side refused the peer: its authenticator, a ZAP handler, a limit or the
-/// type of the socket.
-pub const SEALWIRE_CAUSE_REFUSED: i32 = 10;
+pub const SEALWIRE_CAUSE_INCOMPATIBLE: i32 = 9;
+/// Cause of a failure: the handshake does not verify. On a server: the client was given another server key.
+pub const SEALWIRE_CAUSE_HANDSHAKE: i32 = 10;
+/// Cause of a failure: the peer did not finish its handshake in time.
+pub const SEALWIRE_CAUSE_HANDSHAKE_TIMEOUT: i32 = 11;
+/// Cause of a failure: this side did not let the peer in: its key, user or password.
+pub const SEALWIRE_CAUSE_REFUSED: i32 = 12;
 /// Cause of a failure: the peer refused this side.
-pub const SEALWIRE_CAUSE_REFUSED_BY_PEER: i32 = 11;
-/// Cause of a failure: what arrived was changed on the way.
-pub const SEALWIRE_CAUSE_TAMPERED: i32 = 12;
-/// Cause of a failure: a handshake or a heartbeat took too long.
-pub const SEALWIRE_CAUSE_TIMEOUT: i32 = 13;
-/// Cause of a failure: the peer sent more than the limits allow.
-pub const SEALWIRE_CAUSE_TOO_LARGE: i32 = 14;
+pub const SEALWIRE_CAUSE_REFUSED_BY_PEER: i32 = 13;
+/// Cause of a failure: the ZAP handler refused the peer, or gave no answer that is one.
+pub const SEALWIRE_CAUSE_REFUSED_BY_ZAP: i32 = 14;
 /// Cause of a failure: the peer left in the middle of a message.
 pub const SEALWIRE_CAUSE_CLOSED: i32 = 15;
+/// Cause of a failure: the peer left during the handshake. On a client: mostly the server has another key than was
+/// given, or wants another mechanism.
+pub const SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE: i32 = 16;
+/// Cause of a failure: what arrived was changed on the way.
+pub const SEALWIRE_CAUSE_FRAME_NOT_VERIFIED: i32 = 17;
+/// Cause of a failure: the peer sent a message that is larger than the limits allow.
+pub const SEALWIRE_CAUSE_TOO_LARGE: i32 = 18;
+/// Cause of a failure: 2^64 - 1 frames were sealed under one key.
+pub const SEALWIRE_CAUSE_COUNTER_EXHAUSTED: i32 = 19;
+/// Cause of a failure: the peer fell silent.
+pub const SEALWIRE_CAUSE_HEARTBEAT_TIMEOUT: i32 = 20;
+/// Cause of a failure: this socket turned the peer away: it is closing, its key was revoked, its type has enough peers.
+pub const SEALWIRE_CAUSE_REJECTED: i32 = 21;
+/// Cause of a failure: the peer made this process hold too much.
+pub const SEALWIRE_CAUSE_LIMIT_EXCEEDED: i32 = 22;
+/// Cause of a failure: its handshake was the oldest when there were too many.
+pub const SEALWIRE_CAUSE_HANDSHAKE_EVICTED: i32 = 23;
+/// Cause of a failure: the listener has as many connections as it may have.
+pub const SEALWIRE_CAUSE_TOO_MANY_CONNECTIONS: i32 = 24;
+/// Cause of a failure: the peer's key, or user, has as many connections as it may have.
+pub const SEALWIRE_CAUSE_KEY_LIMIT: i32 = 25;
+/// Cause of a failure: the peer's address has used up what it may have.
+pub const SEALWIRE_CAUSE_ADDRESS_LIMIT: i32 = 26;
+/// Cause of a failure: the process has no file descriptors left.
+pub const SEALWIRE_CAUSE_OUT_OF_DESCRIPTORS: i32 = 27;
+/// Cause of a failure: a panic in this library, or in what it was given to call. The log has its place.
+pub const SEALWIRE_CAUSE_INTERNAL: i32 = 28;
 
-/// Cause of a failure: TLS, under a `wss` endpoint: an authority that is not trusted here, another host,
-/// a certificate that has expired or is not valid yet, a peer without TLS, or one that refuses our
-/// certificate. The event's text says which.
-pub const SEALWIRE_CAUSE_TLS: i32 = 16;
+/// The causes by their names.
+const CAUSES: [(&CStr, i32); 27] = [
+    (c"resolve", SEALWIRE_CAUSE_RESOLVE),
+    (c"connect", SEALWIRE_CAUSE_CONNECT),
+    (c"proxy", SEALWIRE_CAUSE_PROXY),
+    (c"transport", SEALWIRE_CAUSE_TRANSPORT),
+    (c"websocket", SEALWIRE_CAUSE_WEBSOCKET),
+    (c"tls", SEALWIRE_CAUSE_TLS),
+    (c"protocol", SEALWIRE_CAUSE_PROTOCOL),
+    (c"incompatible", SEALWIRE_CAUSE_INCOMPATIBLE),
+    (c"handshake", SEALWIRE_CAUSE_HANDSHAKE),
+    (c"handshake_timeout", SEALWIRE_CAUSE_HANDSHAKE_TIMEOUT),
+    (c"refused", SEALWIRE_CAUSE_REFUSED),
+    (c"refused_by_peer", SEALWIRE_CAUSE_REFUSED_BY_PEER),
+    (c"refused_by_zap", SEALWIRE_CAUSE_REFUSED_BY_ZAP),
+    (c"closed", SEALWIRE_CAUSE_CLOSED),
+    (c"closed_in_handshake", SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE),
+    (c"frame_not_verified", SEALWIRE_CAUSE_FRAME_NOT_VERIFIED),
+    (c"too_large", SEALWIRE_CAUSE_TOO_LARGE),
+    (c"counter_exhausted", SEALWIRE_CAUSE_COUNTER_EXHAUSTED),
+    (c"heartbeat_timeout", SEALWIRE_CAUSE_HEARTBEAT_TIMEOUT),
+    (c"rejected", SEALWIRE_CAUSE_REJECTED),
+    (c"limit_exceeded", SEALWIRE_CAUSE_LIMIT_EXCEEDED),
+    (c"handshake_evicted", SEALWIRE_CAUSE_HANDSHAKE_EVICTED),
+    (c"too_many_connections", SEALWIRE_CAUSE_TOO_MANY_CONNECTIONS),
+    (c"key_limit", SEALWIRE_CAUSE_KEY_LIMIT),
+    (c"address_limit", SEALWIRE_CAUSE_ADDRESS_LIMIT),
+    (c"out_of_descriptors", SEALWIRE_CAUSE_OUT_OF_DESCRIPTORS),
+    (c"internal", SEALWIRE_CAUSE_INTERNAL),
+];
 
 /// Reads what happens to a socket from the moment it was made on. Every monitor gets every event;
 /// 4,096 are kept for one that is slow, then the oldest are lost.
@@ -245,48 +295,41 @@ pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
 /// -1 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_event_cause(event: Option<&sealwire_event>) -> i32 {
-    event.map_or(-1, |event| match &event.event {
-        Event::Failed(failure) => cause(failure.cause()),
-        _ => SEALWIRE_CAUSE_NONE,
+    event.map_or(-1, |event| match cause(event) {
+        Some((_, number)) => number,
+        None => SEALWIRE_CAUSE_NONE,
     })
 }
 
-fn cause(cause: &FailureCause) -> i32 {
-    match cause {
-        FailureCause::Resolve(_) => SEALWIRE_CAUSE_RESOLVE,
-        FailureCause::Connect(_) => SEALWIRE_CAUSE_CONNECT,
-        FailureCause::Proxy(_) => SEALWIRE_CAUSE_PROXY,
-        FailureCause::Transport(_) | FailureCause::WebSocket(_) => SEALWIRE_CAUSE_TRANSPORT,
-        FailureCause::Tls(_) => SEALWIRE_CAUSE_TLS,
-        FailureCause::Rejected(_)
-        | FailureCause::LimitExceeded(_)
-        | FailureCause::RefusedByZap { .. }
-        | FailureCause::HandshakeEvicted
-        | FailureCause::TooManyConnections
-        | FailureCause::KeyLimit { .. }
-        | FailureCause::OutOfDescriptors
-        | FailureCause::AddressLimit(_) => SEALWIRE_CAUSE_REFUSED,
-        FailureCause::Protocol(error) => match error {
-            ProtocolError::Wire(_) => SEALWIRE_CAUSE_PROTOCOL,
-            ProtocolError::Incompatible(_) => SEALWIRE_CAUSE_INCOMPATIBLE,
-            ProtocolError::Handshake(_) => SEALWIRE_CAUSE_HANDSHAKE,
-            ProtocolError::Refused(_) => SEALWIRE_CAUSE_REFUSED,
-            ProtocolError::PeerRefused { .. } => SEALWIRE_CAUSE_REFUSED_BY_PEER,
-            ProtocolError::FrameNotVerified { .. } => SEALWIRE_CAUSE_TAMPERED,
-            ProtocolError::MessageTooLarge { .. } | ProtocolError::TooManyFrames { .. } => {
-                SEALWIRE_CAUSE_TOO_LARGE
-            }
-            ProtocolError::HandshakeTimeout { .. } | ProtocolError::HeartbeatTimeout => {
-                SEALWIRE_CAUSE_TIMEOUT
-            }
-            ProtocolError::Closed(CloseKind::DuringHandshake(_)) => {
-                SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE
-            }
-            ProtocolError::Closed(_) => SEALWIRE_CAUSE_CLOSED,
-            _ => SEALWIRE_CAUSE_OTHER,
-        },
-        _ => SEALWIRE_CAUSE_OTHER,
-    }
+/// The name of that cause, as other languages and the program have it: `SEALWIRE_CAUSE_KEY_LIMIT` is
+/// `key_limit`. NULL for other events and for NULL. Lasts as long as the program.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_cause_name(event: Option<&sealwire_event>) -> *const c_char {
+    let cause = event.and_then(cause);
+    cause.map_or(std::ptr::null(), |(name, _)| name.as_ptr())
+}
+
+/// Whether a handshake failed, as the peers did not agree: a wrong key, a client that is not let in,
+/// another mechanism. False for other events and for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_is_handshake_failure(event: Option<&sealwire_event>) -> bool {
+    event.is_some_and(|event| match &event.event {
+        Event::Failed(failure) => failure.is_handshake_failure(),
+        _ => false,
+    })
+}
+
+fn cause(event: &sealwire_event) -> Option<(&'static CStr, i32)> {
+    let Event::Failed(failure) = &event.event else {
+        return None;
+    };
+    Some(by_name(failure.cause().name()))
+}
+
+fn by_name(name: &str) -> (&'static CStr, i32) {
+    let mut causes = CAUSES.into_iter();
+    let found = causes.find(|(known, _)| known.to_bytes() == name.as_bytes());
+    found.unwrap_or((c"other", SEALWIRE_CAUSE_OTHER))
 }
 
 /// The event in words. NULL for NULL. Belongs to the event.
@@ -335,4 +378,21 @@ pub extern "C" fn sealwire_event_peer(event: Option<&sealwire_event>) -> *const 
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_event_free(event: Option<Box<sealwire_event>>) {
     free(event);
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire::FailureCause;
+
+    use super::*;
+
+    #[test]
+    fn each_cause_has_its_number_and_there_are_no_others() {
+        let mut numbers: Vec<_> = FailureCause::NAMES.map(|name| by_name(name).1).into();
+        numbers.sort_unstable();
+        let expected: Vec<_> = (SEALWIRE_CAUSE_RESOLVE..=SEALWIRE_CAUSE_INTERNAL).collect();
+        assert_eq!(numbers, expected);
+        assert_eq!(CAUSES.len(), FailureCause::NAMES.len());
+        assert_eq!(by_name("unheard-of"), (c"other", SEALWIRE_CAUSE_OTHER));
+    }
 }

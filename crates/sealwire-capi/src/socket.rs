@@ -458,6 +458,24 @@ pub extern "C" fn sealwire_socket_close(socket: Option<&sealwire_socket>) -> sea
     })
 }
 
+/// Closes the socket as `sealwire_socket_close` does, with this linger time in milliseconds in place of the
+/// option's: 0 closes at once, INT64_MAX waits for ever. Where another thread is closing it already, a
+/// shorter time takes the place of the longer one. Messages that the time is too short for are dropped, and
+/// counted as `dropped_unsent`.
+///
+/// Errors: those of `sealwire_socket_close`; `SEALWIRE_ERROR_ARGUMENT` for a time below 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_socket_close_with_linger(
+    socket: Option<&sealwire_socket>,
+    linger_ms: i64,
+) -> sealwire_status {
+    guard(|| {
+        let socket = required(socket, "socket")?;
+        let linger = duration_ms(linger_ms, "linger_ms")?;
+        Ok(socket.socket.clone().close_with_linger(linger)?)
+    })
+}
+
 /// Closes the socket if that was not done, which waits as `sealwire_socket_close` does, and frees it.
 /// Messages, monitors and readiness objects that came from it stay valid. NULL is fine.
 #[unsafe(no_mangle)]

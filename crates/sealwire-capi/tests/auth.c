@@ -127,6 +127,7 @@ static void wrong_key(const char *name) {
     OK(sealwire_socket_connect(client, endpoint));
     sealwire_event *event = await_event(of_server, SEALWIRE_EVENT_FAILED);
     CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_HANDSHAKE);
+    CHECK(sealwire_event_is_handshake_failure(event));
     sealwire_event_free(event);
     event = await_event(of_client, SEALWIRE_EVENT_FAILED);
     CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE);

@@ -149,7 +149,7 @@ static void names_of_their_own(void) {
     sealwire_socket *dealer = dealer_called("bob", with.client);
     OK(sealwire_socket_connect(dealer, endpoint));
     sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
-    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REFUSED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REJECTED);
     sealwire_event_free(event);
     sealwire_socket_free(dealer);
     dealer = dealer_called("alice", with.client);
@@ -232,7 +232,7 @@ static void by_password_file(void) {
     sealwire_message_free(message);
     replace(path, "bob secret\n");
     sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
-    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REFUSED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REJECTED);
     sealwire_event_free(event);
     CHECK(unlink(path) == 0);
     sealwire_monitor_free(monitor);

@@ -85,8 +85,10 @@ static void publish(mechanism *with) {
 /* Who is waited for misses nothing; who does not come is told of. */
 static void waited_for(mechanism *with) {
     char *endpoint = NULL;
+    sealwire_monitor *monitor = NULL;
     sealwire_socket *publisher = make_socket(SEALWIRE_PUB, with->server);
     sealwire_socket *subscriber = make_socket(SEALWIRE_SUB, with->client);
+    OK(sealwire_monitor_new(publisher, &monitor));
     OK(sealwire_socket_bind(publisher, "tcp://127.0.0.1:0", &endpoint));
     RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_wait_connected(publisher, 1, SEALWIRE_NO_WAIT));
     CHECK(strstr(sealwire_last_error(), "no peer was connected") != NULL);
@@ -95,6 +97,10 @@ static void waited_for(mechanism *with) {
     RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_wait_subscribed(publisher, "news", 4, 1, 20));
     OK(sealwire_socket_subscribe(subscriber, "ne", 2));
     OK(sealwire_socket_wait_subscribed(publisher, "news", 4, 1, TIMEOUT));
+    sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_SUBSCRIBED);
+    CHECK(sealwire_event_peer(event) != NULL);
+    sealwire_event_free(event);
+    sealwire_monitor_free(monitor);
     send_text(publisher, "news of today");
     receive_text(subscriber, "news of today");
     RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_socket_wait_subscribed(subscriber, "", 0, 1, 1));
@@ -434,6 +440,40 @@ static void closing(void) {
     sealwire_security_free(none);
 }
 
+/* The option's time would be longer than the test. */
+static void closing_at_once(void) {
+    sealwire_security *none = no_security();
+    sealwire_options *options = NULL;
+    sealwire_monitor *monitor = NULL;
+    OK(sealwire_options_new(&options));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_LINGER_MS, INT64_MAX));
+    sealwire_socket *push = NULL;
+    OK(sealwire_socket_new(SEALWIRE_PUSH, none, options, &push));
+    OK(sealwire_monitor_new(push, &monitor));
+    OK(sealwire_socket_connect(push, "tcp://127.0.0.1:1"));
+    sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_CONNECT);
+    CHECK(strcmp(sealwire_event_cause_name(event), "connect") == 0);
+    CHECK(!sealwire_event_is_handshake_failure(event));
+    sealwire_event_free(event);
+    event = await_event(monitor, SEALWIRE_EVENT_RETRYING);
+    CHECK(sealwire_event_cause_name(event) == NULL && sealwire_event_cause_name(NULL) == NULL);
+    CHECK(!sealwire_event_is_handshake_failure(event) && !sealwire_event_is_handshake_failure(NULL));
+    sealwire_event_free(event);
+    send_text(push, "to");
+    send_text(push, "nobody");
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_socket_close_with_linger(push, -1));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_close_with_linger(NULL, 0));
+    RETURNS(SEALWIRE_ERROR_UNSENT, sealwire_socket_close_with_linger(push, 0));
+    sealwire_counters counters;
+    OK(sealwire_socket_counters(push, &counters));
+    CHECK(counters.dropped_unsent == 2);
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(push);
+    sealwire_options_free(options);
+    sealwire_security_free(none);
+}
+
 int main(void) {
     const char *names[] = {"NULL", "BLAKE3", "CURVE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -457,5 +497,6 @@ int main(void) {
     draining();
     reconfiguring();
     closing();
+    closing_at_once();
     return 0;
 }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use clap::Args;
 use sealwire::blocking::Socket;
-use sealwire::{ConnectionFailure, Event, FailureCause, Mechanism, Monitor};
+use sealwire::{ConnectionFailure, Event, Mechanism, Monitor};
 use serde::Serialize;
 
 use crate::exit::{Failure, eprint_json_quietly, eprintln_quietly};
@@ -112,7 +112,7 @@ impl Report {
                 if self.told.as_ref() == Some(&alike) {
                     return None;
                 }
-                let left_out = self.lines.pass(name_of(failure.cause()))?;
+                let left_out = self.lines.pass(failure.cause().name())?;
                 self.told = Some(alike);
                 Some(left_out)
             }
@@ -141,22 +141,6 @@ impl Report {
                 .unwrap_or_default();
             eprintln_quietly(&with_left_out(format!("{name}{event}"), left_out));
         }
-    }
-}
-
-/// What a failure is called in JSON, where there may be one line a second of each.
-fn name_of(cause: &FailureCause) -> &'static str {
-    match cause {
-        FailureCause::Resolve(_) => "resolve",
-        FailureCause::Connect(_) => "connect",
-        FailureCause::Proxy(_) => "proxy",
-        FailureCause::Transport(_) => "transport",
-        FailureCause::Tls(_) => "tls",
-        FailureCause::WebSocket(_) => "websocket",
-        FailureCause::Protocol(_) => "protocol",
-        FailureCause::Rejected(_) | FailureCause::RefusedByZap { .. } => "rejected",
-        FailureCause::Internal => "internal",
-        _ => "limit",
     }
 }
 
@@ -234,7 +218,7 @@ impl From<&Event> for Record {
         };
         match event {
             Event::Failed(failure) => Record {
-                cause: Some(name_of(failure.cause())),
+                cause: Some(failure.cause().name()),
                 was_ready: Some(failure.was_ready()),
                 ..record
             },
@@ -245,16 +229,5 @@ impl From<&Event> for Record {
             },
             _ => record,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fault_of_ours_is_not_called_a_limit() {
-        assert_eq!(name_of(&FailureCause::Internal), "internal");
-        assert_eq!(name_of(&FailureCause::TooManyConnections), "limit");
     }
 }

@@ -85,7 +85,12 @@ impl Conn {
         self.request_with(body, CallOptions::within(limit))
     }
 
-    fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+    /// Calls the peer as [`request`](Conn::request) does, with options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`request`](Conn::request).
+    pub fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
         let hub = self.conn.link().hub();
         hub.block_on(self.conn.request_with(body, options))?
     }

@@ -150,6 +150,78 @@ pub enum FailureCause {
 }
 
 impl FailureCause {
+    /// The names that [`name`](Self::name) gives.
+    pub const NAMES: [&'static str; 27] = [
+        "resolve",
+        "connect",
+        "proxy",
+        "transport",
+        "websocket",
+        "tls",
+        "protocol",
+        "incompatible",
+        "handshake",
+        "handshake_timeout",
+        "refused",
+        "refused_by_peer",
+        "refused_by_zap",
+        "closed",
+        "closed_in_handshake",
+        "frame_not_verified",
+        "too_large",
+        "counter_exhausted",
+        "heartbeat_timeout",
+        "rejected",
+        "limit_exceeded",
+        "handshake_evicted",
+        "too_many_connections",
+        "key_limit",
+        "address_limit",
+        "out_of_descriptors",
+        "internal",
+    ];
+
+    /// Returns a name for programs, one of [`NAMES`](Self::NAMES). It stays, while texts may change. C, Python,
+    /// Ruby and the program's `--json` have the same names. `docs/guide/failures.md` says what each means.
+    pub fn name(&self) -> &'static str {
+        use sealwire_zmtp::Error as Protocol;
+        use sealwire_zmtp::error::CloseKind;
+        match self {
+            FailureCause::Resolve(_) => "resolve",
+            FailureCause::Connect(_) => "connect",
+            FailureCause::Proxy(_) => "proxy",
+            FailureCause::Transport(_) => "transport",
+            #[cfg(feature = "ws")]
+            FailureCause::WebSocket(_) => "websocket",
+            #[cfg(feature = "wss")]
+            FailureCause::Tls(_) => "tls",
+            FailureCause::Protocol(error) => match error {
+                Protocol::Incompatible(_) => "incompatible",
+                Protocol::Handshake(_) => "handshake",
+                Protocol::HandshakeTimeout { .. } => "handshake_timeout",
+                Protocol::Refused(_) => "refused",
+                Protocol::PeerRefused { .. } => "refused_by_peer",
+                Protocol::Closed(CloseKind::DuringHandshake(_)) => "closed_in_handshake",
+                Protocol::Closed(_) => "closed",
+                Protocol::FrameNotVerified { .. } => "frame_not_verified",
+                Protocol::MessageTooLarge { .. } | Protocol::TooManyFrames { .. } => "too_large",
+                Protocol::CounterExhausted => "counter_exhausted",
+                Protocol::HeartbeatTimeout => "heartbeat_timeout",
+                Protocol::NotSealed | Protocol::Config(_) => "internal",
+                _ => "protocol",
+            },
+            FailureCause::Rejected(_) => "rejected",
+            FailureCause::LimitExceeded(_) => "limit_exceeded",
+            FailureCause::RefusedByZap { .. } => "refused_by_zap",
+            FailureCause::Internal => "internal",
+            FailureCause::HandshakeEvicted => "handshake_evicted",
+            FailureCause::TooManyConnections => "too_many_connections",
+            FailureCause::KeyLimit { .. } => "key_limit",
+            FailureCause::OutOfDescriptors => "out_of_descriptors",
+            FailureCause::AddressLimit(_) => "address_limit",
+        }
+    }
+
     #[cfg(feature = "wss")]
     fn is_of_tls(&self) -> bool {
         matches!(self, FailureCause::Tls(_))
@@ -187,4 +259,84 @@ pub enum DatagramDrop {
     /// The system did not send it.
     #[error("not sent: {0}")]
     Unsent(Arc<io::Error>),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use sealwire_zmtp::error::{CloseKind, HandshakeError, Incompatible, Refusal, Step, WireError};
+    use sealwire_zmtp::{Error as Protocol, SocketType};
+
+    use super::*;
+    use crate::account::Kind;
+
+    #[test]
+    fn each_name_is_that_of_a_cause_and_each_cause_has_one() {
+        let broken = || Arc::new(io::Error::other("broken"));
+        let (ours, theirs) = (SocketType::Req, SocketType::Pub);
+        let protocol = [
+            Protocol::Wire(WireError::BadSignature {
+                position: 0,
+                byte: 0,
+            }),
+            Protocol::Incompatible(Incompatible::SocketTypes { ours, theirs }),
+            Protocol::Handshake(HandshakeError::CookieRejected),
+            Protocol::HandshakeTimeout {
+                step: Step::Greeting,
+            },
+            Protocol::Refused(Refusal::new("no")),
+            Protocol::PeerRefused {
+                reason: "400".into(),
+                verified: false,
+            },
+            Protocol::Closed(CloseKind::Clean),
+            Protocol::Closed(CloseKind::DuringHandshake(Step::Greeting)),
+            Protocol::FrameNotVerified {
+                index: 0,
+                first: true,
+            },
+            Protocol::MessageTooLarge { limit: 1 },
+            Protocol::CounterExhausted,
+            Protocol::HeartbeatTimeout,
+        ];
+        let mut causes: Vec<_> = protocol.into_iter().map(FailureCause::from).collect();
+        causes.extend([
+            FailureCause::Resolve(broken()),
+            FailureCause::Connect(broken()),
+            FailureCause::Proxy(SocksError::NotSocks5),
+            FailureCause::of_transport(io::Error::other("broken")),
+            #[cfg(feature = "ws")]
+            FailureCause::WebSocket(crate::transport::WebSocketError::NotHttp),
+            #[cfg(feature = "wss")]
+            FailureCause::Tls(crate::transport::TlsError::NotTls),
+            FailureCause::Rejected("no"),
+            FailureCause::LimitExceeded(Exceeded {
+                kind: Kind::Queued,
+                limit: 1,
+            }),
+            FailureCause::RefusedByZap {
+                status: 400,
+                text: "no".into(),
+            },
+            FailureCause::HandshakeEvicted,
+            FailureCause::TooManyConnections,
+            FailureCause::KeyLimit { limit: 1 },
+            FailureCause::AddressLimit(AddressLimit::Rate),
+            FailureCause::OutOfDescriptors,
+            FailureCause::Internal,
+        ]);
+        let found: HashSet<_> = causes.iter().map(FailureCause::name).collect();
+        assert_eq!(found.len(), causes.len(), "no two have one name");
+        let listed = FailureCause::NAMES.into_iter();
+        let listed: HashSet<_> = listed
+            .filter(|name| cfg!(feature = "ws") || *name != "websocket")
+            .filter(|name| cfg!(feature = "wss") || *name != "tls")
+            .collect();
+        assert_eq!(found, listed);
+
+        let alike = Protocol::TooManyFrames { limit: 1 };
+        assert_eq!(FailureCause::from(alike).name(), "too_large");
+        assert_eq!(FailureCause::from(Protocol::NotSealed).name(), "internal");
+    }
 }

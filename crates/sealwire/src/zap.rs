@@ -127,7 +127,7 @@ impl<'a> Caller<'a> {
 impl Drop for Caller<'_> {
     fn drop(&mut self) {
         // Nothing lingers: who asked has the answer, or wants it no more.
-        self.core.begin_close();
+        self.core.begin_close(None);
         self.inproc.close(&self.core);
         self.inproc.abort(&self.core);
     }

@@ -10,35 +10,7 @@ import atexit as _atexit
 import os as _os
 
 from . import _sealwire
-from ._constants import (
-    CHANNEL,
-    CLIENT,
-    DEALER,
-    DISH,
-    DONTWAIT,
-    GATHER,
-    NOBLOCK,
-    PAIR,
-    PEER,
-    POLLIN,
-    POLLOUT,
-    PUB,
-    PULL,
-    PUSH,
-    RADIO,
-    REP,
-    REQ,
-    ROUTER,
-    SCATTER,
-    SERVER,
-    STREAM,
-    SUB,
-    XPUB,
-    XSUB,
-    Flag,
-    PollEvent,
-    SocketType,
-)
+from ._constants import *
 from ._exceptions import (
     Again,
     CallError,

@@ -1,11 +1,9 @@
-"""libzmq's names and numbers, as pyzmq has them."""
+"""libzmq's names and numbers, as pyzmq has them. All of them are public names of the package and of ``zmq``."""
 
-from __future__ import annotations
-
-from enum import IntEnum, IntFlag
+import enum as _enum
 
 
-class SocketType(IntEnum):
+class SocketType(_enum.IntEnum):
     """The type of a socket."""
 
     PAIR = 0
@@ -30,14 +28,14 @@ class SocketType(IntEnum):
     CHANNEL = 20
 
 
-class Flag(IntFlag):
+class Flag(_enum.IntFlag):
     """Flags of sending and receiving."""
 
     NOBLOCK = 1
     DONTWAIT = 1
 
 
-class PollEvent(IntFlag):
+class PollEvent(_enum.IntFlag):
     """What to poll for."""
 
     POLLIN = 1

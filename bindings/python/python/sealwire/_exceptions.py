@@ -12,14 +12,20 @@ class Again(Error):
 
 
 class TimedOut(Again, TimeoutError):
-    """The time limit ran out. ``last_failure`` says why the last connection failed, if it did."""
+    """The time limit ran out. ``last_failure`` says why the last connection failed, if it did, and ``cause`` names
+    that for programs, as ``Event.cause`` does."""
 
     def __init__(
-        self, text: str, last_failure: str | None = None, address: str | None = None
+        self,
+        text: str,
+        last_failure: str | None = None,
+        address: str | None = None,
+        cause: str | None = None,
     ) -> None:
         super().__init__(text)
         self.last_failure = last_failure
         self.address = address
+        self.cause = cause
 
 
 class HandshakeError(TimedOut):

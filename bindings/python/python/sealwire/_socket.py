@@ -33,10 +33,6 @@ class Context(Strict, ContextCore):
         """A socket of this context."""
         return Socket(socket_type, self, security=security, **options)
 
-    def destroy(self) -> None:
-        """Another name of ``term``."""
-        self.term()
-
     def _no_attribute(self, name: str) -> str:
         return f"a context has no attribute '{name}'; options are those of a socket"
 

@@ -288,16 +288,12 @@ class Socket(Options, SocketCore):
         return Monitor(self._monitor())
 
     async def close(self, linger: float | None = None) -> None:
-        """Closes the socket and waits until what is queued was sent, within the linger time. With
-        ``linger``, in milliseconds, the call waits no longer than that, and the rest goes on in the
-        background."""
-        operation = self._start_close()
-        if operation is None:
-            return
-        try:
-            await run(operation, None if linger is None or linger < 0 else linger / 1000)
-        except Expired:
-            self._close_later()
+        """Closes the socket and waits until what is queued was sent, within the linger time: ``linger`` in
+        milliseconds, or else the option. What that is too short for is dropped, and raises ``Unsent``. Where the
+        socket is closing already, a shorter ``linger`` takes the place of the longer one."""
+        operation = self._start_close(linger)
+        if operation is not None:
+            await run(operation)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         """Receives messages of one frame, one after the other, until the socket is closed or was drained."""

@@ -269,23 +269,20 @@ impl BlockingSocket {
         }
     }
 
-    /// Closes the socket and waits until what is queued was sent, within the linger time. With
-    /// `linger`, in milliseconds, the call waits no longer than that, and the rest goes on in the
-    /// background.
+    /// Closes the socket and waits until what is queued was sent, within the linger time: `linger` in
+    /// milliseconds, or else the option. What that is too short for is dropped, and raises `Unsent`. Where the
+    /// socket is closing already, a shorter `linger` takes the place of the longer one.
     #[pyo3(signature = (linger = None))]
     fn close(slf: &Bound<'_, Self>, linger: Option<f64>) -> PyResult<()> {
-        let (py, core) = (slf.py(), core(slf));
-        let Some(socket) = core.opened.take_for_closing() else {
+        let py = slf.py();
+        let Some(closing) = core(slf).opened.close(linger) else {
             return Ok(());
         };
-        let limit = linger.and_then(crate::wait::milliseconds);
-        match block_on(py, socket.close(), limit)? {
-            Some(closed) => closed.map_err(|error| crate::error::of_socket(py, error)),
-            None => {
-                core.opened.close_later();
-                Ok(())
-            }
-        }
+        // The linger time bounds this wait, so it needs no limit of its own.
+        let closed = block_on(py, closing, None)?;
+        closed.map_or(Ok(()), |closed| {
+            closed.map_err(|error| crate::error::of_socket(py, error))
+        })
     }
 }
 

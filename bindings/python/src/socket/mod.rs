@@ -424,21 +424,15 @@ impl SocketCore {
         self.opened.last_subscribed(py, &topic, peers, limit)
     }
 
-    /// The operation that closes it; `None` when that was done.
-    fn _start_close(&self) -> Option<Operation> {
-        let socket = self.opened.take_for_closing()?;
-        Some(Operation::of(
-            async move { socket.close().await },
-            |py, outcome| {
-                let closed = outcome.map_err(|error| of_socket(py, error));
-                closed.map(|()| py.None())
-            },
-        ))
-    }
-
-    /// Leaves the closing, which has begun, to the background and the end of the process.
-    fn _close_later(&self) {
-        self.opened.close_later();
+    /// The operation that closes it, with this linger time in milliseconds or that of the options; `None` when that
+    /// was done.
+    #[pyo3(signature = (linger))]
+    fn _start_close(&self, linger: Option<f64>) -> Option<Operation> {
+        let closing = self.opened.close(linger)?;
+        Some(Operation::of(closing, |py, outcome| {
+            let closed = outcome.map_err(|error| of_socket(py, error));
+            closed.map(|()| py.None())
+        }))
     }
 
     /// After a time limit that ran out: what has come by now, or the exception that says why

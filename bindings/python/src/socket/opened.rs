@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use sealwire::waits::FirstFailure;
 use sealwire::{Error, Mechanism, Security, SocketType, blocking};
 
-use crate::context::Shared;
+use crate::context::{Ending, Shared};
 use crate::error::of_socket;
 use crate::lifecycle::OfProcess;
 use crate::options::{Options, Value};
@@ -305,17 +305,36 @@ impl Opened {
     }
 
     /// The Rust socket, for the thread that closes it; `None` when that was done, or there is none.
-    pub(crate) fn take_for_closing(&self) -> Option<sealwire::Socket> {
+    fn take_for_closing(&self) -> Option<sealwire::Socket> {
         if self.closed.swap(true, Ordering::SeqCst) {
             return None;
         }
         self.made.get()?.here().cloned()
     }
 
-    pub(super) fn close_later(&self) {
-        if let Some(socket) = self.made.get().and_then(OfProcess::here) {
-            crate::context::close_later(socket.clone());
-        }
+    /// The closing of it, with this linger time in milliseconds or that of the options; `None` when that was done, or
+    /// there is nothing to close. A later call with a linger time shortens it; the first call is told of what was
+    /// not sent.
+    pub(crate) fn close(&self, linger: Option<f64>) -> Option<Ending> {
+        let linger =
+            linger.map(|linger| crate::wait::milliseconds(linger).unwrap_or(Duration::MAX));
+        let first = self.take_for_closing();
+        let is_first = first.is_some();
+        let socket = match (first, linger) {
+            (Some(socket), _) => socket,
+            (None, Some(_)) => self.made.get()?.here()?.clone(),
+            (None, None) => return None,
+        };
+        Some(Box::pin(async move {
+            let closed = match linger {
+                Some(linger) => socket.close_with_linger(linger).await,
+                None => socket.close().await,
+            };
+            match closed {
+                Err(Error::Unsent(_)) if !is_first => Ok(()),
+                closed => closed,
+            }
+        }))
     }
 
     pub(super) fn describe(&self) -> String {
@@ -336,8 +355,8 @@ impl Opened {
 /// Its queues may hold messages still: they are sent in the background.
 impl Drop for Opened {
     fn drop(&mut self) {
-        if let Some(socket) = self.take_for_closing() {
-            crate::context::close_later(socket);
+        if let Some(closing) = self.close(None) {
+            crate::context::close_later(closing);
         }
     }
 }

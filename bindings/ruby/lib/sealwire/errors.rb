@@ -6,6 +6,11 @@ module Sealwire
     attr_reader :failure
   end
 
+  # Nothing came in time, and the last connection was refused in its handshake: a wrong key, a client that is not let
+  # in, another mechanism.
+  class HandshakeError
+  end
+
   class DrainedError
     # How many connections did not end in good order within the time limit.
     attr_reader :cut_off

@@ -8,6 +8,7 @@ mod inbox;
 mod limits;
 mod request;
 mod server;
+mod side;
 mod stream;
 
 use std::time::Duration;

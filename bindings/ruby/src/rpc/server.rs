@@ -1,39 +1,21 @@
 //! The answering side.
 
-use std::sync::OnceLock;
-
-use magnus::r_hash::ForEach;
 use magnus::typed_data::Obj;
 use magnus::{
-    Class as _, Error, Module as _, RArray, RHash, RModule, Ruby, Symbol, TryConvert as _, Value,
-    method,
+    Class as _, Error, Module as _, RArray, RHash, RModule, Ruby, TryConvert as _, Value, method,
 };
-use sealwire_rpc::{Limits, ServerBuilder, handler};
 
-use super::conn::Conn;
 use super::inbox::Inbox;
 use super::limits;
+use super::side::{self, Side};
 use crate::context::Context;
 use crate::monitor::Monitor;
-use crate::process::{self, OfProcess};
 use crate::security::Security;
-use crate::{classes, errors, gvl, waiting};
+use crate::{classes, errors, gvl};
 
 #[magnus::wrap(class = "Sealwire::RPC::Server", free_immediately, size)]
 #[derive(Default)]
-pub(crate) struct Server(OnceLock<OfProcess<Made>>);
-
-struct Made {
-    server: sealwire_rpc::Server,
-    inbox: handler::Inbox,
-}
-
-/// Ends the threads of Ruby that serve it.
-impl Drop for Made {
-    fn drop(&mut self) {
-        self.inbox.close();
-    }
-}
+pub(crate) struct Server(Side<sealwire_rpc::Server>);
 
 pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     let class = classes::define::<Server>(ruby, rpc, "Server")?;
@@ -46,17 +28,6 @@ pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     class.define_private_method("end_within", method!(Server::end_within, 1))
 }
 
-/// The one that was given, or that of the process.
-pub(super) fn context(
-    ruby: &Ruby,
-    given: Option<Obj<Context>>,
-) -> Result<sealwire::Context, Error> {
-    match given {
-        Some(context) => Ok(context.checked(ruby)?.get(ruby)?.clone()),
-        None => process::context().map_err(|error| errors::raised(ruby, &error)),
-    }
-}
-
 impl Server {
     fn make(
         ruby: &Ruby,
@@ -66,26 +37,29 @@ impl Server {
         inbox: &Inbox,
         options: RHash,
     ) -> Result<(), Error> {
-        let context = self::context(ruby, context)?;
+        let context = side::context(ruby, context)?;
         let builder = sealwire_rpc::Server::builder(security.inner())
             .socket(|socket| socket.context(&context));
-        let builder = configured(ruby, builder, options)?;
+        let (builder, limits) =
+            side::configured(ruby, builder, options, |builder, name, value| {
+                Ok(Ok(match name {
+                    "max_connections" => builder.max_connections(usize::try_convert(value)?),
+                    "connection_wait" => builder.connection_wait(limits::time(ruby, name, value)?),
+                    "handshake_timeout" => {
+                        builder.handshake_limit(limits::time(ruby, name, value)?)
+                    }
+                    _ => return Ok(Err(builder)),
+                }))
+            })?;
         let inbox = inbox.0.clone();
-        let server = builder.build(inbox.clone());
+        let server = builder.limits(limits).build(inbox.clone());
         let server = server.map_err(|error| errors::raised(ruby, &error))?;
-        let made = this.0.set(OfProcess::new(Made { server, inbox }));
-        made.map_err(|_| errors::state(ruby, "the server was made already".into()))
-    }
-
-    fn get(&self, ruby: &Ruby) -> Result<&sealwire_rpc::Server, Error> {
-        let made = self.0.get();
-        let missing = || errors::state(ruby, "the server was not initialized".into());
-        Ok(&made.ok_or_else(missing)?.get(ruby)?.server)
+        this.0.set(ruby, server, Some(inbox))
     }
 
     /// Gives the endpoint with the port that was chosen, if that was left open.
     fn bind(ruby: &Ruby, this: &Self, endpoint: String) -> Result<String, Error> {
-        let server = this.get(ruby)?;
+        let server = this.0.get(ruby)?;
         // Names may have to be resolved.
         let bound = gvl::lent(ruby, || server.bind(endpoint.as_str()));
         let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
@@ -93,46 +67,18 @@ impl Server {
     }
 
     fn connections(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
-        let connections = this.get(ruby)?.connections().into_iter();
-        Ok(ruby.ary_from_iter(connections.map(|conn| Conn::wrap(ruby, conn))))
+        this.0.connections(ruby)
     }
 
     fn counters(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
-        Ok(super::counters(ruby, this.get(ruby)?.counters()))
+        this.0.counters(ruby)
     }
 
     fn monitor(ruby: &Ruby, this: &Self) -> Result<Obj<Monitor>, Error> {
-        Ok(Monitor::wrap(ruby, this.get(ruby)?.monitor()))
+        this.0.monitor(ruby)
     }
 
-    /// Whether the time was enough for the requests under way.
     fn end_within(ruby: &Ruby, this: &Self, limit: Value) -> Result<bool, Error> {
-        let limit = limits::time(ruby, "timeout", limit)?;
-        waiting::forever(ruby, this.get(ruby)?.shutdown(limit))
+        this.0.shutdown(ruby, limit)
     }
-}
-
-/// With the options by name.
-fn configured(ruby: &Ruby, builder: ServerBuilder, options: RHash) -> Result<ServerBuilder, Error> {
-    let mut limits = Limits::default();
-    let mut builder = Some(builder);
-    options.foreach(|name: Symbol, value: Value| {
-        let (name, before) = (name.name()?, builder.take());
-        // It is gone only where an error has ended this.
-        let Some(before) = before else {
-            return Ok(ForEach::Stop);
-        };
-        builder = Some(match &*name {
-            "max_connections" => before.max_connections(usize::try_convert(value)?),
-            "connection_wait" => before.connection_wait(limits::time(ruby, &name, value)?),
-            "handshake_timeout" => before.handshake_limit(limits::time(ruby, &name, value)?),
-            _ => {
-                limits::set(ruby, &mut limits, &name, value)?;
-                before
-            }
-        });
-        Ok(ForEach::Continue)
-    })?;
-    let builder = builder.expect("foreach has raised what took it");
-    Ok(builder.limits(limits))
 }

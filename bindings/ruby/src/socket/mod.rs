@@ -131,7 +131,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("counters", method!(Socket::counters, 0))?;
     class.define_method("exceeded", method!(Socket::exceeded, 0))?;
     class.define_method("accounts", method!(Socket::accounts, 0))?;
-    class.define_method("close", method!(Socket::close, 0))?;
+    class.define_method("close", method!(Socket::close, -1))?;
     class.define_method("closed?", method!(Socket::is_closed, 0))?;
     class.define_method("inspect", method!(Socket::inspect, 0))
 }
@@ -409,14 +409,33 @@ impl Socket {
         Ok(by_kind(ruby, Kind::ALL.map(|kind| counters.exceeded(kind))))
     }
 
-    /// Waits until what is queued has been sent, but no longer than the linger time.
-    fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
-        this.plan().closed = true;
+    /// Waits until what is queued has been sent, but no longer than the linger time: `linger:` in seconds, or else the
+    /// option. What that is too short for is dropped. Where the socket is closing already, a shorter time takes the place
+    /// of the longer one.
+    fn close(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<(), Error> {
+        let scanned = scan_args::<(), (), (), (), RHash, ()>(args)?;
+        let keywords =
+            get_kwargs::<_, (), (Option<Option<Value>>,), ()>(scanned.keywords, &[], &["linger"])?;
+        let linger = match keywords.optional.0.flatten() {
+            Some(linger) => Some(seconds(ruby, "linger", linger)?.unwrap_or(Duration::MAX)),
+            None => None,
+        };
+        let closed_before = std::mem::replace(&mut this.plan().closed, true);
         let Some(open) = this.open.get() else {
             return Ok(());
         };
         let socket = open.socket(ruby)?.clone();
-        waiting::forever(ruby, socket.close())?.map_err(|error| errors::raised(ruby, &error))
+        let closing = async move {
+            match linger {
+                Some(linger) => socket.close_with_linger(linger).await,
+                None => socket.close().await,
+            }
+        };
+        match waiting::forever(ruby, closing)? {
+            // The first to close it is told.
+            Err(Failed::Unsent(_)) if closed_before => Ok(()),
+            closed => closed.map_err(|error| errors::raised(ruby, &error)),
+        }
     }
 
     fn is_closed(&self) -> bool {

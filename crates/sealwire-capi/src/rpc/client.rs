@@ -1,20 +1,20 @@
 //! The calling side.
 
 use std::ffi::{c_char, c_void};
-use std::time::Duration;
 
 use sealwire_fork::Birth;
-use sealwire_rpc::{CallOptions, Client};
+use sealwire_rpc::Client;
 
-use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
+use super::answer::{sealwire_rpc_error, sealwire_rpc_reply};
+use super::calling::{Call, send};
 use super::request::{SharedHandler, sealwire_rpc_handler};
 use super::stream::sealwire_rpc_stream;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard};
-use crate::pointers::{bytes, give, optional_output, output, required, text};
+use crate::pointers::{give, output, required, text};
 use crate::security::sealwire_security;
 use crate::status::{Failure, SEALWIRE_ERROR_TIMED_OUT, here, sealwire_status};
-use crate::time::{Wait, duration_ms};
+use crate::time::duration_ms;
 
 /// Calls a server, and may be called by it. Connects when it is first used, and again when the
 /// connection is lost.
@@ -86,9 +86,14 @@ pub extern "C" fn sealwire_rpc_client_request(
 ) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        let body = bytes(data.cast(), size, "data")?;
-        let outcome = Outcome::new(reply, error)?;
-        outcome.settle(client.request_with(body, call_options(timeout_ms)?))
+        let call = Call {
+            data,
+            size,
+            timeout_ms,
+        };
+        call.request(reply, error, |body, options| {
+            client.request_with(body, options)
+        })
     })
 }
 
@@ -110,23 +115,14 @@ pub extern "C" fn sealwire_rpc_client_open(
 ) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        let body = bytes(data.cast(), size, "data")?;
-        let out = output(out, "out")?;
-        let error = optional_output(error, "error")?;
-        let options = call_options(timeout_ms)?;
-        let opened = client.conn().and_then(|conn| conn.open(body, options));
-        let stream = opened.map_err(|reason| failed(reason, error))?;
-        out.write(give(sealwire_rpc_stream::new(stream)));
-        Ok(())
-    })
-}
-
-/// The time limit of a call.
-pub(super) fn call_options(timeout_ms: i64) -> Result<CallOptions, Failure> {
-    Ok(match Wait::from_ms(timeout_ms)? {
-        Wait::Default => CallOptions::default(),
-        Wait::No => CallOptions::within(Duration::ZERO),
-        Wait::For(limit) => CallOptions::within(limit),
+        let call = Call {
+            data,
+            size,
+            timeout_ms,
+        };
+        call.open(out, error, |body, options| {
+            client.conn()?.open(body, options)
+        })
     })
 }
 
@@ -143,9 +139,7 @@ pub extern "C" fn sealwire_rpc_client_send(
 ) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        let body = bytes(data.cast(), size, "data")?;
-        let out = optional_output(error, "error")?;
-        client.send(body).map_err(|error| failed(error, out))
+        send(data, size, error, |body| client.send(body))
     })
 }
 

@@ -4,13 +4,12 @@ use std::ffi::c_void;
 
 use sealwire_rpc::Conn;
 
-use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
-use super::client::call_options;
+use super::answer::{sealwire_rpc_error, sealwire_rpc_reply};
+use super::calling::{Call, send};
 use super::stream::sealwire_rpc_stream;
 use crate::panics::{free, guard, value};
-use crate::pointers::{bytes, give, optional_output, output, required};
+use crate::pointers::required;
 use crate::status::sealwire_status;
-use crate::time::Wait;
 
 /// A connection of a client or server: both sides may call through it.
 ///
@@ -38,12 +37,13 @@ pub extern "C" fn sealwire_rpc_conn_request(
 ) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        let body = bytes(data.cast(), size, "data")?;
-        let outcome = Outcome::new(reply, error)?;
-        outcome.settle(match Wait::from_ms(timeout_ms)? {
-            Wait::Default => conn.request(body),
-            Wait::No => conn.request_timeout(body, std::time::Duration::ZERO),
-            Wait::For(limit) => conn.request_timeout(body, limit),
+        let call = Call {
+            data,
+            size,
+            timeout_ms,
+        };
+        call.request(reply, error, |body, options| {
+            conn.request_with(body, options)
         })
     })
 }
@@ -61,13 +61,12 @@ pub extern "C" fn sealwire_rpc_conn_open(
 ) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        let body = bytes(data.cast(), size, "data")?;
-        let out = output(out, "out")?;
-        let error = optional_output(error, "error")?;
-        let opened = conn.open(body, call_options(timeout_ms)?);
-        let stream = opened.map_err(|reason| failed(reason, error))?;
-        out.write(give(sealwire_rpc_stream::new(stream)));
-        Ok(())
+        let call = Call {
+            data,
+            size,
+            timeout_ms,
+        };
+        call.open(out, error, |body, options| conn.open(body, options))
     })
 }
 
@@ -81,9 +80,7 @@ pub extern "C" fn sealwire_rpc_conn_send(
 ) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        let body = bytes(data.cast(), size, "data")?;
-        let out = optional_output(error, "error")?;
-        conn.send(body).map_err(|error| failed(error, out))
+        send(data, size, error, |body| conn.send(body))
     })
 }
 

@@ -1,6 +1,7 @@
 //! Calls: clients, servers, and what goes between them.
 
 mod answer;
+mod calling;
 mod client;
 mod conn;
 mod request;

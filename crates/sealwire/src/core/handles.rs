@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sealwire_zmtp::{Frame, Frames, SocketType};
 
+use super::lifecycle::Closing;
 use super::queues::End;
 use super::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
@@ -347,18 +349,23 @@ impl SocketCore {
 
     // ---- the end ---------------------------------------------------------------------------------
 
-    /// Ends all operations; queued messages may still go out. `false` when that was done before.
-    pub(crate) fn begin_close(&self) -> bool {
-        let (begun, ended) = self.with(|state| {
-            let begun = state.life.close();
-            (begun, state.end_if_done())
+    /// Ends all operations; queued messages may still go out, for this linger time or that of the options.
+    pub(crate) fn begin_close(&self, linger: Option<Duration>) -> Closing {
+        let (closing, ended) = self.with(|state| {
+            let closing = state.life.close(linger);
+            (closing, state.end_if_done())
         });
         if ended {
             self.announce_end();
         }
         self.notify_readable(usize::MAX);
         self.notify_writable();
-        begun
+        closing
+    }
+
+    /// How long closing may wait for what is unsent.
+    pub(crate) fn linger(&self) -> Duration {
+        self.lock().life.linger()
     }
 
     /// Why nothing can be done any more, where that is so.

@@ -9,6 +9,8 @@
 //!   Failing ── at once, or with the last that works for it ───────▶ Failed
 //! ```
 
+use std::time::Duration;
+
 use crate::error::Error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +24,20 @@ enum Phase {
     Failed,
 }
 
+/// What closing changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    Begun,
+    /// It was closing, and has less time now.
+    Shortened,
+    /// It was closed before, or has failed.
+    Unchanged,
+}
+
 pub(super) struct Lifecycle {
     phase: Phase,
+    /// How long closing may wait for what is unsent.
+    linger: Duration,
     /// Messages that were lost while the socket was closing.
     unsent: usize,
     /// Messages that nobody had read when the socket ended.
@@ -33,9 +47,10 @@ pub(super) struct Lifecycle {
 }
 
 impl Lifecycle {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(linger: Duration) -> Self {
         Lifecycle {
             phase: Phase::Open,
+            linger,
             unsent: 0,
             unread: 0,
             cut_off: None,
@@ -75,13 +90,30 @@ impl Lifecycle {
         matches!(self.phase, Phase::Failing | Phase::Failed)
     }
 
-    /// `false` when it was closed before, or has failed.
-    pub(super) fn close(&mut self) -> bool {
-        let open = self.is_open();
-        if open {
-            self.phase = Phase::Closing;
+    /// With this linger time, or that of its options. Where it is closing already, a shorter time takes
+    /// the place of the longer one.
+    pub(super) fn close(&mut self, linger: Option<Duration>) -> Closing {
+        match (self.phase, linger) {
+            (Phase::Open, linger) => {
+                self.phase = Phase::Closing;
+                self.linger = linger.unwrap_or(self.linger);
+                Closing::Begun
+            }
+            (Phase::Closing, Some(linger)) if linger < self.linger => {
+                self.linger = linger;
+                Closing::Shortened
+            }
+            _ => Closing::Unchanged,
         }
-        open
+    }
+
+    /// Changes the linger time of a socket that is open.
+    pub(super) fn set_linger(&mut self, linger: Duration) {
+        self.linger = linger;
+    }
+
+    pub(super) fn linger(&self) -> Duration {
+        self.linger
     }
 
     /// Takes no more endpoints. `false` where that was so before.
@@ -155,13 +187,15 @@ impl Lifecycle {
 mod tests {
     use super::*;
 
+    const LINGER: Duration = Duration::from_secs(5);
+
     #[test]
     fn it_ends_once_when_nothing_works_for_it_and_not_before_it_is_closed() {
-        let mut life = Lifecycle::new();
+        let mut life = Lifecycle::new(LINGER);
         assert!(!life.end());
         assert!(life.is_open() && life.open().is_ok());
-        assert!(life.close());
-        assert!(!life.close());
+        assert_eq!(life.close(None), Closing::Begun);
+        assert_eq!(life.close(None), Closing::Unchanged);
         assert!(matches!(life.open(), Err(Error::Closed)));
         assert!(!life.has_ended());
         assert!(life.end());
@@ -172,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_closing_socket_welcomes_peers_for_what_waits() {
-        let mut life = Lifecycle::new();
+        let mut life = Lifecycle::new(LINGER);
         assert!(life.welcomes_peers(false));
-        life.close();
+        life.close(None);
         assert!(life.welcomes_peers(true) && !life.welcomes_peers(false));
         life.end();
         assert!(!life.welcomes_peers(true));
@@ -182,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_socket_is_drained_once_and_takes_no_more_endpoints_then() {
-        let mut life = Lifecycle::new();
+        let mut life = Lifecycle::new(LINGER);
         assert!(life.takes_endpoints().is_ok() && !life.is_draining());
         assert!(life.drain().unwrap());
         life.note_cut_off();
@@ -191,21 +225,46 @@ mod tests {
         assert!(life.is_open() && life.welcomes_peers(false));
         let drained = life.takes_endpoints();
         assert!(matches!(drained, Err(Error::Drained { cut_off: 1 })));
-        assert!(life.close() && matches!(life.drain(), Err(Error::Closed)));
+        assert_eq!(life.close(None), Closing::Begun);
+        assert!(matches!(life.drain(), Err(Error::Closed)));
+    }
+
+    #[test]
+    fn the_linger_time_of_closing_goes_first_and_may_only_become_shorter_then() {
+        let second = Duration::from_secs(1);
+        let mut life = Lifecycle::new(LINGER);
+        assert_eq!(life.close(None), Closing::Begun);
+        assert_eq!(life.linger(), LINGER);
+        for (linger, becomes) in [
+            (Some(LINGER), Closing::Unchanged),
+            (Some(second), Closing::Shortened),
+            (Some(LINGER), Closing::Unchanged),
+            (None, Closing::Unchanged),
+        ] {
+            assert_eq!(life.close(linger), becomes);
+        }
+        assert_eq!(life.linger(), second);
+
+        let mut life = Lifecycle::new(second);
+        assert_eq!(life.close(Some(LINGER)), Closing::Begun);
+        assert_eq!(life.linger(), LINGER);
     }
 
     /// From each phase before: a fault is the reason for all that follows.
     #[test]
     fn after_a_fault_it_ends_for_that() {
         for (closed, ended) in [(false, false), (true, false), (true, true)] {
-            let mut life = Lifecycle::new();
-            assert_eq!(closed && life.close(), closed);
+            let mut life = Lifecycle::new(LINGER);
+            if closed {
+                assert_eq!(life.close(None), Closing::Begun);
+            }
             assert_eq!(ended && life.end(), ended);
             life.note_failure();
             assert!(life.has_failed());
             assert_eq!(life.has_ended(), ended);
             assert!(matches!(life.open(), Err(Error::EngineFailed)));
-            assert!(!life.close() && !life.welcomes_peers(true));
+            assert_eq!(life.close(Some(Duration::ZERO)), Closing::Unchanged);
+            assert!(!life.welcomes_peers(true));
             assert_eq!(life.end(), !ended);
             assert!(life.has_failed() && life.has_ended());
         }

@@ -42,6 +42,7 @@ pub(crate) use self::cookies::{ROTATION_PERIOD, ServerCookies, rotate_cookies};
 use self::endpoints::Endpoints;
 pub(crate) use self::endpoints::{Registration, RegistrationKind};
 pub(crate) use self::holders::{Holder, Holding};
+pub(crate) use self::lifecycle::Closing;
 use self::lifecycle::Lifecycle;
 use self::present::Present;
 use self::queues::Queues;
@@ -95,7 +96,7 @@ impl SocketCore {
         let state = State {
             queues: Queues::new(&options, |bytes| context.engine().fill_random(bytes))?,
             endpoints: Endpoints::default(),
-            life: Lifecycle::new(),
+            life: Lifecycle::new(options.linger),
         };
         let (behaviour, interrupt) = (options.behaviour.clone(), options.interrupt.clone());
         let (socket_type, spin) = (options.socket_type, options.spin);

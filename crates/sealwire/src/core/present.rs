@@ -78,12 +78,6 @@ impl Present {
         kept.now.clone()
     }
 
-    /// Leaves the options where they are: the last to have them drops what the application gave.
-    fn linger(&self) -> Duration {
-        let kept = self.options.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.now.linger
-    }
-
     fn replace(&self, options: Arc<EndpointOptions>) {
         let mut kept = self.options.lock().unwrap_or_else(PoisonError::into_inner);
         self.send_timeout.set(options.send_timeout);
@@ -129,11 +123,6 @@ impl SocketCore {
         self.present.options()
     }
 
-    /// How long a closing socket may wait for what is unsent.
-    pub(crate) fn linger(&self) -> Duration {
-        self.present.linger()
-    }
-
     /// How long sending waits.
     pub(crate) fn send_timeout(&self) -> Option<Duration> {
         self.present.send_timeout.get()
@@ -146,11 +135,12 @@ impl SocketCore {
 
     /// Gives the socket other options. They have been found to fit it.
     pub(crate) fn change_options(self: &Arc<Self>, options: SocketOptions) -> Result<(), Error> {
-        let marks = HighWaterMarks::of(&options);
+        let (marks, linger) = (HighWaterMarks::of(&options), options.linger);
         let made = made(self.context.engine(), options);
         self.with(|state| {
             state.life.open()?;
             state.queues.limit(marks);
+            state.life.set_linger(linger);
             Ok::<_, Error>(())
         })?;
         self.present.replace(made);

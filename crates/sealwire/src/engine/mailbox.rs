@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Decided(SessionKey, Verdict),
     /// The socket is closing: send what is queued, for its linger time.
     CloseSocket(Arc<SocketCore>),
+    /// The socket is closing, and has less time for that now.
+    ShortenLinger(Arc<SocketCore>),
     /// The socket is being drained: take what its peers have sent, for up to this time.
     DrainSocket(Arc<SocketCore>, Duration),
     /// Replace these cookie keys by the clock, for as long as their socket lives.

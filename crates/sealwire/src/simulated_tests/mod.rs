@@ -9,6 +9,7 @@ mod ending;
 mod everything;
 mod inproc;
 mod limits;
+mod lingering;
 mod many_to_one;
 mod memory;
 mod proxies;

@@ -9,7 +9,7 @@ mod sending;
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sealwire_zmtp::SocketType;
 
@@ -150,8 +150,24 @@ impl Socket {
     ///   waits again.
     /// * [`Error::EngineFailed`] if the I/O thread of the context has ended.
     pub fn close(self) -> Result<(), Error> {
+        self.close_within(None)
+    }
+
+    /// Closes the socket as [`close`](Socket::close) does, with this linger time in place of that of its options:
+    /// zero closes at once. Where the socket is closing already, a shorter time takes the place of the longer one.
+    /// Messages that the time is too short for are dropped, and counted as
+    /// [`dropped_unsent`](Counters::dropped_unsent).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`close`](Socket::close).
+    pub fn close_with_linger(self, linger: Duration) -> Result<(), Error> {
+        self.close_within(Some(linger))
+    }
+
+    fn close_within(self, linger: Option<Duration>) -> Result<(), Error> {
         let core = self.inner.core()?;
-        self.begin_close();
+        self.inner.handle.close(linger);
         if let Err(error) = self.wait_for_end(core.until(None)) {
             // As long as there is another handle the end of this one waits for nothing.
             let _other = self.inner.clone();
@@ -164,7 +180,7 @@ impl Socket {
     /// Begins to close the socket for all its handles.
     pub(crate) fn begin_close(&self) {
         if self.inner.core().is_ok() {
-            self.inner.handle.close();
+            self.inner.handle.close(None);
         }
     }
 

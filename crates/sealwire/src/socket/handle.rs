@@ -7,7 +7,7 @@ use std::time::Duration;
 use sealwire_zmtp::SocketType;
 
 use crate::context::Context;
-use crate::core::{Registration, RegistrationKind, SocketCore, UsableBy};
+use crate::core::{Closing, Registration, RegistrationKind, SocketCore, UsableBy};
 use crate::endpoint::Endpoint;
 use crate::engine::{self, Command};
 use crate::error::{Error, Unusable};
@@ -169,30 +169,35 @@ impl Handle {
         Ok(())
     }
 
-    /// Begins to close the socket; does nothing when that has been done.
-    pub(super) fn close(&self) {
+    /// Begins to close the socket, with this linger time or that of its options. Where that has been done, a
+    /// shorter time takes the place of the longer one.
+    pub(super) fn close(&self, linger: Option<Duration>) {
         let core = &self.core;
         // The attachment keeps the socket from ending before the I/O thread has seen the command.
         core.add_attachment();
-        if !core.begin_close() {
-            if core.has_failed() {
-                // A fault that ends a socket leaves its names.
+        let command = match core.begin_close(linger.map(bounded)) {
+            Closing::Begun => {
                 self.context.inproc().close(core);
+                Command::CloseSocket(core.clone())
             }
-            core.remove_attachment();
-            return;
-        }
-        self.context.inproc().close(core);
-        self.context
-            .mailbox()
-            .post(Command::CloseSocket(core.clone()));
+            Closing::Shortened => Command::ShortenLinger(core.clone()),
+            Closing::Unchanged => {
+                if core.has_failed() {
+                    // A fault that ends a socket leaves its names.
+                    self.context.inproc().close(core);
+                }
+                core.remove_attachment();
+                return;
+            }
+        };
+        self.context.mailbox().post(command);
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         if self.core.is_here() {
-            self.close();
+            self.close(None);
         } else {
             // Nothing of the parent's is freed in a child: not all of it can be, as its threads are
             // not there.

@@ -455,8 +455,36 @@ impl Socket {
     /// * [`Error::Unsent`] with the number of messages that the linger time was too short for.
     /// * [`Error::EngineFailed`] if the I/O thread of the context has ended.
     pub async fn close(self) -> Result<(), Error> {
+        self.close_within(None).await
+    }
+
+    /// Closes the socket as [`close`](Socket::close) does, with this linger time in place of that of its options:
+    /// zero closes at once. Where the socket is closing already, a shorter time takes the place of the longer one.
+    /// Messages that the time is too short for are dropped, and counted as
+    /// [`dropped_unsent`](Counters::dropped_unsent).
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # use std::time::Duration;
+    /// # use sealwire::{Error, Socket, SocketType};
+    /// let push = Socket::new(SocketType::Push)?;
+    /// push.connect("tcp://127.0.0.1:9")?; // nobody is there
+    /// push.send("work").await?;
+    ///
+    /// assert!(matches!(push.close_with_linger(Duration::ZERO).await, Err(Error::Unsent(1))));
+    /// # Ok::<(), sealwire::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`close`](Socket::close).
+    pub async fn close_with_linger(self, linger: Duration) -> Result<(), Error> {
+        self.close_within(Some(linger)).await
+    }
+
+    async fn close_within(self, linger: Option<Duration>) -> Result<(), Error> {
         self.core()?;
-        self.handle.close();
+        self.handle.close(linger);
         loop {
             let listener = Listening::to(&self.core()?.ended);
             if self.core()?.has_ended() {

@@ -199,11 +199,16 @@ module OMQ
       MonitorTask.new(super(), &block)
     end
 
-    def close
+    def close(linger: nil)
       super
       nil
     rescue Sealwire::UnsentError
       nil
+    end
+
+    # Closes at once: what is queued is dropped, and counted as `:dropped_unsent`.
+    def stop
+      close(linger: 0)
     end
 
     private

@@ -97,6 +97,16 @@ impl IoThread {
         release(core);
     }
 
+    /// A socket that is closing has less time for that now. Where the command to close it is still to come, that
+    /// brings the shorter time.
+    pub(super) fn shorten_linger(&mut self, core: Arc<SocketCore>) {
+        let until = self.reactor.now().saturating_add(core.linger());
+        (self.lingering).bring_forward(core.id(), until, &mut self.reactor.timers);
+        // The counterpart is in `socket/handle.rs`.
+        core.remove_attachment();
+        release(core);
+    }
+
     /// Takes what the peers of a socket have sent it, for up to `limit`, and lets no others come.
     pub(super) fn drain_socket(&mut self, core: &Arc<SocketCore>, limit: Duration) {
         let until = self.reactor.now().saturating_add(limit);

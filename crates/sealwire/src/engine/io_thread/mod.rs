@@ -318,6 +318,7 @@ impl IoThread {
                 });
             }
             Command::CloseSocket(core) => self.close_socket(core),
+            Command::ShortenLinger(core) => self.shorten_linger(core),
             Command::DrainSocket(core, limit) => self.drain_socket(&core, limit),
             Command::RotateCookies(cookies) => {
                 if self.cookies.is_empty() {
