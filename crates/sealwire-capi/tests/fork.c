@@ -47,9 +47,9 @@ static void keep(sealwire_rpc_request *request, void *user) {
 static void open_stream(const mechanism *protection) {
     sealwire_rpc_handler handler = {keep, NULL, NULL, NULL, 0};
     char *endpoint = NULL;
-    OK(sealwire_rpc_server_new(protection->server, NULL, &handler, &serving));
+    serving = make_server(protection->server, &handler);
     OK(sealwire_rpc_server_bind(serving, "tcp://127.0.0.1:0", &endpoint));
-    OK(sealwire_rpc_client_new(endpoint, protection->client, NULL, NULL, &streaming));
+    streaming = make_client(endpoint, protection->client, NULL);
     stream = open_call(streaming, "", 0);
     pthread_mutex_lock(&lock);
     while (served == NULL) {
@@ -146,7 +146,7 @@ int main(void) {
     connect_both(&protection, &client, &server);
     OK(sealwire_monitor_new(client, &monitor));
     OK(sealwire_readiness_of_socket(client, &readiness));
-    OK(sealwire_rpc_client_new("tcp://127.0.0.1:1", protection.client, NULL, NULL, &calls));
+    calls = make_client("tcp://127.0.0.1:1", protection.client, NULL);
     exchange(client, server, "before");
     open_stream(&protection);
 

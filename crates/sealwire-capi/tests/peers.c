@@ -172,13 +172,13 @@ static void of_a_server_of_calls(void) {
     CHECK(pthread_mutex_init(&serving.lock, NULL) == 0);
     CHECK(pthread_cond_init(&serving.changed, NULL) == 0);
     sealwire_rpc_handler handler = {keep, NULL, &serving, NULL, 0};
-    OK(sealwire_rpc_server_new(security, NULL, &handler, &server));
+    server = make_server(security, &handler);
     OK(sealwire_rpc_server_bind(server, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_peers_of_rpc_server(server, &peers));
     CHECK(sealwire_peers_size(peers) == 0);
     sealwire_peers_free(peers);
     for (int i = 0; i < 2; i++) {
-        OK(sealwire_rpc_client_new(endpoint, clients[i].security, NULL, NULL, &calling[i]));
+        calling[i] = make_client(endpoint, clients[i].security, NULL);
         streams[i] = open_call(calling[i], bodies, sizes[i]);
     }
     pthread_mutex_lock(&serving.lock);

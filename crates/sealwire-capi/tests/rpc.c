@@ -181,10 +181,10 @@ int main(void) {
     CHECK(serving.destroyed == 0 && client_side.destroyed == 0);
     sealwire_options_free(unfit);
 
-    OK(sealwire_rpc_server_new(of_server, NULL, &handler, &server));
+    server = make_server(of_server, &handler);
     OK(sealwire_rpc_server_monitor(server, &monitor));
     OK(sealwire_rpc_server_bind(server, "tcp://127.0.0.1:0", &endpoint));
-    OK(sealwire_rpc_client_new(endpoint, of_client, NULL, &client_handler, &client));
+    client = make_client(endpoint, of_client, &client_handler);
 
     request(client, "hello", "hello");
     request(client, "", "");
@@ -270,12 +270,12 @@ int main(void) {
 
     /* A server with another key. */
     sealwire_security *wrong = NULL;
-    OK(sealwire_rpc_server_new(of_server, NULL, &handler, &server));
+    server = make_server(of_server, &handler);
     sealwire_string_free(endpoint);
     OK(sealwire_rpc_server_bind(server, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_keys_public(alice, key));
     OK(sealwire_security_blake3_client(key, NULL, &wrong));
-    OK(sealwire_rpc_client_new(endpoint, wrong, NULL, NULL, &client));
+    client = make_client(endpoint, wrong, NULL);
     RETURNS(SEALWIRE_ERROR_RPC_CONNECT,
             sealwire_rpc_client_request(client, "x", 1, TIMEOUT, &reply, &error));
     CHECK(!sealwire_rpc_error_may_have_run(error));
@@ -284,10 +284,10 @@ int main(void) {
     sealwire_rpc_server_free(server);
 
     /* A server that ends during a call. */
-    OK(sealwire_rpc_server_new(of_server, NULL, &handler, &server));
+    server = make_server(of_server, &handler);
     sealwire_string_free(endpoint);
     OK(sealwire_rpc_server_bind(server, "tcp://127.0.0.1:0", &endpoint));
-    OK(sealwire_rpc_client_new(endpoint, of_client, NULL, NULL, &client));
+    client = make_client(endpoint, of_client, NULL);
     ending end = {&serving, server};
     CHECK(pthread_create(&thread, NULL, end_server, &end) == 0);
     RETURNS(SEALWIRE_ERROR_RPC_CONNECTION_LOST,
@@ -301,10 +301,10 @@ int main(void) {
 
     /* Handlers with threads of their own. */
     handler.threads = 2;
-    OK(sealwire_rpc_server_new(of_server, NULL, &handler, &server));
+    server = make_server(of_server, &handler);
     sealwire_string_free(endpoint);
     OK(sealwire_rpc_server_bind(server, "tcp://127.0.0.1:0", &endpoint));
-    OK(sealwire_rpc_client_new(endpoint, of_client, NULL, &client_handler, &client));
+    client = make_client(endpoint, of_client, &client_handler);
     for (int i = 0; i < 20; i++) {
         request(client, "call back", "and you?");
         request(client, "hello", "hello");

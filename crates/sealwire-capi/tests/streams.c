@@ -350,9 +350,9 @@ static void of_a_client(const mechanism *with) {
     init(&serving);
     sealwire_rpc_handler handler = {on_request, NULL, &serving, NULL, 2};
     sealwire_rpc_handler client_handler = {without_a_wait, NULL, NULL, NULL, 0};
-    OK(sealwire_rpc_server_new(with->server, NULL, &handler, &server));
+    server = make_server(with->server, &handler);
     OK(sealwire_rpc_server_bind(server, "tcp://127.0.0.1:0", &endpoint));
-    OK(sealwire_rpc_client_new(endpoint, with->client, NULL, &client_handler, &client));
+    client = make_client(endpoint, with->client, &client_handler);
     items_come_in_order(client);
     both_directions_at_once(client);
     the_handler_ends_it_with_an_error(client);
