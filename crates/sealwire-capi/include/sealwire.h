@@ -3888,7 +3888,7 @@ sealwire_status sealwire_socket_wait_subscribed(const sealwire_socket *socket,
  *
  * Threads: those that change the same socket agree on who does.
  *
- * Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_NULL`.
+ * Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_socket_reconfigure(const sealwire_socket *socket,
                                             const sealwire_security *security,

@@ -325,7 +325,7 @@ fn what_an_endpoint_was_given_may_panic_as_it_is_dropped() {
         let server = server.build_blocking().unwrap();
         let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
         let anyone = Security::blake3_server(KeyPair::generate(), AllowAnyone);
-        let anyone = server.options().security(anyone);
+        let anyone = server.options().unwrap().security(anyone);
         server.reconfigure(anyone).unwrap();
         let before = dropped.load(Ordering::SeqCst);
         assert_eq!(before, usize::from(!unbinds), "the listener has it");

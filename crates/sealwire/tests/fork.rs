@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread;
+use std::time::Duration;
 
 use forking::in_child;
 use sealwire::blocking::Socket;
@@ -106,6 +107,8 @@ fn use_and_drop(socket: Socket) {
     forked(socket.unsubscribe("topic"));
     forked(socket.join("group"));
     forked(socket.leave("group"));
+    forked(socket.options());
+    forked(socket.reconfigure(Socket::builder(SocketType::Pull)));
     assert!(socket.readiness().is_err());
     assert!(socket.monitor().wait_next().is_none());
     assert!(socket.peers().is_empty() && socket.bound_endpoints().is_empty());
@@ -120,7 +123,9 @@ fn use_and_drop(socket: Socket) {
         Poll::Ready(Some(outcome)) => forked(outcome),
         _ => panic!("a stream that goes on"),
     }
+    forked_at_once(asynchronous.clone().close_with_linger(Duration::ZERO));
     forked_at_once(asynchronous.close());
+    forked(socket.clone().close_with_linger(Duration::ZERO));
     forked(socket.clone().close());
     drop(socket);
 }

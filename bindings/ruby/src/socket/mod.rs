@@ -178,13 +178,15 @@ impl Socket {
 
     /// Changes the plan, and the socket where it is made already. After an error both are as they were.
     fn change(&self, ruby: &Ruby, change: impl FnOnce(&mut Plan)) -> Result<(), Error> {
-        let (builder, before) = {
+        let (made, before) = {
             let mut plan = self.plan();
             let before = (plan.options.clone(), plan.security.clone());
             change(&mut plan);
-            (self.builder(ruby, &plan), before)
+            let made = self.open.get();
+            let made = made.map(|open| (open, self.builder(ruby, &plan)));
+            (made, before)
         };
-        let Some(open) = self.open.get() else {
+        let Some((open, builder)) = made else {
             return Ok(());
         };
         // Not under the lock: what was there before may end now, and be code of Ruby.

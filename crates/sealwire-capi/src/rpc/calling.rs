@@ -14,12 +14,20 @@ use crate::time::Wait;
 
 /// What a caller gives for a call.
 pub(super) struct Call {
-    pub(super) data: *const c_void,
-    pub(super) size: usize,
-    pub(super) timeout_ms: i64,
+    data: *const c_void,
+    size: usize,
+    timeout_ms: i64,
 }
 
 impl Call {
+    pub(super) fn new(data: *const c_void, size: usize, timeout_ms: i64) -> Self {
+        Call {
+            data,
+            size,
+            timeout_ms,
+        }
+    }
+
     fn parts(&self) -> Result<(&[u8], CallOptions), Failure> {
         let body = bytes(self.data.cast(), self.size, "data")?;
         let options = match Wait::from_ms(self.timeout_ms)? {

@@ -86,11 +86,7 @@ pub extern "C" fn sealwire_rpc_client_request(
 ) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        let call = Call {
-            data,
-            size,
-            timeout_ms,
-        };
+        let call = Call::new(data, size, timeout_ms);
         call.request(reply, error, |body, options| {
             client.request_with(body, options)
         })
@@ -115,11 +111,7 @@ pub extern "C" fn sealwire_rpc_client_open(
 ) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        let call = Call {
-            data,
-            size,
-            timeout_ms,
-        };
+        let call = Call::new(data, size, timeout_ms);
         call.open(out, error, |body, options| {
             client.conn()?.open(body, options)
         })

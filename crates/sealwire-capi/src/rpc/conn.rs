@@ -37,11 +37,7 @@ pub extern "C" fn sealwire_rpc_conn_request(
 ) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        let call = Call {
-            data,
-            size,
-            timeout_ms,
-        };
+        let call = Call::new(data, size, timeout_ms);
         call.request(reply, error, |body, options| {
             conn.request_with(body, options)
         })
@@ -61,11 +57,7 @@ pub extern "C" fn sealwire_rpc_conn_open(
 ) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        let call = Call {
-            data,
-            size,
-            timeout_ms,
-        };
+        let call = Call::new(data, size, timeout_ms);
         call.open(out, error, |body, options| conn.open(body, options))
     })
 }

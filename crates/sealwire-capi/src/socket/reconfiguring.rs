@@ -17,7 +17,7 @@ use crate::status::sealwire_status;
 ///
 /// Threads: those that change the same socket agree on who does.
 ///
-/// Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_NULL`.
+/// Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_reconfigure(
     socket: Option<&sealwire_socket>,
@@ -26,7 +26,7 @@ pub extern "C" fn sealwire_socket_reconfigure(
 ) -> sealwire_status {
     guard(|| {
         let socket = &required(socket, "socket")?.socket;
-        let mut builder = socket.options();
+        let mut builder = socket.options()?;
         if let Some(security) = security {
             builder = builder.security(security.security());
         }

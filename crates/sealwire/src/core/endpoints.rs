@@ -129,7 +129,7 @@ mod tests {
     use sealwire_zmtp::{Config, SocketType};
 
     use super::*;
-    use crate::options::{ReconnectStop, SocketOptions};
+    use crate::options::SocketOptions;
 
     fn registration(name: &str, id: u64, kind: RegistrationKind) -> Registration {
         let endpoint = Endpoint::Inproc(name.into());
@@ -138,7 +138,7 @@ mod tests {
 
     fn options(immediate: bool) -> EndpointOptions {
         let mut options = SocketOptions::new(SocketType::Push);
-        (options.immediate, options.reconnect.stop) = (immediate, ReconnectStop::default());
+        options.immediate = immediate;
         EndpointOptions::new(options, Config::new(SocketType::Push))
     }
 

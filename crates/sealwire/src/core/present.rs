@@ -1,5 +1,6 @@
 //! The options of a socket as they are now: some change while it is used.
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::options::{EndpointOptions, SocketOptions};
 use crate::pattern::HighWaterMarks;
 
 /// How long a call waits. Read by each call that may have to.
-pub(super) struct TimeLimit(AtomicU64);
+struct TimeLimit(AtomicU64);
 
 /// No limit.
 const NONE: u64 = u64::MAX;
@@ -34,7 +35,7 @@ impl TimeLimit {
         self.0.store(Self::encoded(limit), Ordering::Relaxed);
     }
 
-    pub(super) fn get(&self) -> Option<Duration> {
+    fn get(&self) -> Option<Duration> {
         match self.0.load(Ordering::Relaxed) {
             NONE => None,
             limit => Some(Duration::from_nanos(limit)),
@@ -43,8 +44,8 @@ impl TimeLimit {
 }
 
 pub(super) struct Present {
-    pub(super) send_timeout: TimeLimit,
-    pub(super) receive_timeout: TimeLimit,
+    send_timeout: TimeLimit,
+    receive_timeout: TimeLimit,
     options: Mutex<Kept>,
     /// Whether the clock asks for revisions.
     revised: AtomicBool,
@@ -78,7 +79,8 @@ impl Present {
         kept.now.clone()
     }
 
-    fn replace(&self, options: Arc<EndpointOptions>) {
+    /// Returns the options before. What the application gave may end with them.
+    fn replace(&self, options: Arc<EndpointOptions>) -> Arc<EndpointOptions> {
         let mut kept = self.options.lock().unwrap_or_else(PoisonError::into_inner);
         self.send_timeout.set(options.send_timeout);
         self.receive_timeout.set(options.receive_timeout);
@@ -87,10 +89,7 @@ impl Present {
         kept.in_use
             .retain(|(_, options)| options.strong_count() > 0);
         kept.in_use.push((number, weak));
-        // Dropped after the lock: what the application gave may be in it.
-        let before = std::mem::replace(&mut kept.now, options);
-        drop(kept);
-        drop(before);
+        mem::replace(&mut kept.now, options)
     }
 
     /// Those of all authenticators which endpoints or connections have, as far as they have any.
@@ -135,15 +134,15 @@ impl SocketCore {
 
     /// Gives the socket other options. They have been found to fit it.
     pub(crate) fn change_options(self: &Arc<Self>, options: SocketOptions) -> Result<(), Error> {
-        let (marks, linger) = (HighWaterMarks::of(&options), options.linger);
         let made = made(self.context.engine(), options);
-        self.with(|state| {
+        // Under one lock, so that threads which change them at once leave those of one.
+        let before = self.with(|state| {
             state.life.open()?;
-            state.queues.limit(marks);
-            state.life.set_linger(linger);
-            Ok::<_, Error>(())
+            state.life.set_linger(made.linger);
+            state.queues.limit(HighWaterMarks::of(&made));
+            Ok::<_, Error>(self.present.replace(made))
         })?;
-        self.present.replace(made);
+        drop(before);
         self.watch_revisions();
         self.notify_writable();
         Ok(())

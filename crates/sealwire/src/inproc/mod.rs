@@ -60,6 +60,15 @@ struct User {
     routing_id: Vec<u8>,
 }
 
+impl User {
+    fn new(core: &Arc<SocketCore>, options: &EndpointOptions) -> Self {
+        User {
+            core: core.clone(),
+            routing_id: options.routing_id.clone(),
+        }
+    }
+}
+
 #[derive(Clone)]
 struct Client {
     user: User,
@@ -86,10 +95,7 @@ impl Registry {
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
-        let user = User {
-            core: core.clone(),
-            routing_id: options.routing_id.clone(),
-        };
+        let user = User::new(core, options);
         let waiting: Vec<Client> = {
             let mut names = lock(&self.names);
             let entry = names.entry(name.into()).or_default();
@@ -122,10 +128,7 @@ impl Registry {
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
-        let user = User {
-            core: core.clone(),
-            routing_id: options.routing_id.clone(),
-        };
+        let user = User::new(core, options);
         let bound = {
             let mut names = lock(&self.names);
             // Under the lock: a socket that leaves withdraws what it has registered.
@@ -259,7 +262,8 @@ impl Registry {
         }
         let number = client.core.context().next_number();
         let ends = [client, server].map(|user| End {
-            user,
+            core: user.core,
+            routing_id: user.routing_id,
             pipe: OnceLock::new(),
         });
         let connection = Arc::new(InprocConnection {
@@ -273,14 +277,13 @@ impl Registry {
         });
         lock(&self.connections).push(connection.clone());
         for side in [CLIENT, SERVER] {
-            connection.ends[side].user.core.add_attachment();
+            connection.ends[side].core.add_attachment();
         }
         for side in [CLIENT, SERVER] {
             if let Err(reason) = connection.attach(side) {
                 for end in &connection.ends {
                     let cause = reason.cause();
-                    end.user
-                        .core
+                    end.core
                         .hub
                         .emit(Event::Failed(failure(name, Some(number), cause, None)));
                 }
@@ -334,21 +337,23 @@ struct InprocConnection {
 }
 
 struct End {
-    user: User,
+    core: Arc<SocketCore>,
+    /// The name that it had when it was bound or connected.
+    routing_id: Vec<u8>,
     /// Set once the end is attached, with who is at the other one.
     pipe: OnceLock<(PipeId, Arc<Peer>)>,
 }
 
 impl End {
     fn is(&self, core: &Arc<SocketCore>) -> bool {
-        Arc::ptr_eq(&self.user.core, core)
+        Arc::ptr_eq(&self.core, core)
     }
 }
 
 impl InprocConnection {
     fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
-        let (end, other) = (&self.ends[side], &self.ends[1 - side].user);
-        let connection_routing_id = end.user.core.context().routing_ids().assign();
+        let (end, other) = (&self.ends[side], &self.ends[1 - side]);
+        let connection_routing_id = end.core.context().routing_ids().assign();
         let peer = Peer::inproc(
             &self.name,
             self.number,
@@ -366,10 +371,10 @@ impl InprocConnection {
             connector: (side == CLIENT).then_some(self.id),
             ..Provenance::default()
         };
-        let pipe = end.user.core.attach(peer.clone(), link, provenance)?;
+        let pipe = end.core.attach(peer.clone(), link, provenance)?;
         // Set once per side, right here.
         let _ = end.pipe.set((pipe, peer.clone()));
-        end.user.core.hub.emit(Event::Ready { peer });
+        end.core.hub.emit(Event::Ready { peer });
         Ok(())
     }
 
@@ -402,13 +407,12 @@ impl InprocConnection {
         }
         for end in &self.ends {
             if let Some((pipe, peer)) = end.pipe.get() {
-                end.user.core.detach(*pipe);
-                end.user
-                    .core
+                end.core.detach(*pipe);
+                end.core
                     .hub
                     .emit(Event::Disconnected { peer: peer.clone() });
             }
-            end.user.core.remove_attachment();
+            end.core.remove_attachment();
         }
     }
 }
@@ -444,7 +448,7 @@ impl Ends<Item> for Direction<'_> {
                 full: true,
             };
         };
-        let delivered = self.to.user.core.deliver(sink, moving);
+        let delivered = self.to.core.deliver(sink, moving);
         Delivered {
             some: delivered.queued > 0,
             full: delivered.full,
@@ -455,15 +459,15 @@ impl Ends<Item> for Direction<'_> {
         let Some([source, sink]) = self.pipes() else {
             return false;
         };
-        let Some(room) = self.to.user.core.input_room(sink) else {
+        let Some(room) = self.to.core.input_room(sink) else {
             return false;
         };
-        self.from.user.core.take_outbound(source, moving, room);
+        self.from.core.take_outbound(source, moving, room);
         true
     }
 
     fn may_wait(&self) -> bool {
-        !self.from.user.core.behaviour().conflate && !self.to.user.core.takes_at_once()
+        !self.from.core.behaviour().conflate && !self.to.core.takes_at_once()
     }
 
     fn are_joined(&self) -> bool {
@@ -504,7 +508,7 @@ impl Link for Side {
         for end in &self.connection.ends {
             let peer = end.pipe.get().map(|(_, peer)| peer.clone());
             let failure = failure(name, Some(*number), cause.clone(), peer);
-            end.user.core.hub.emit(Event::Failed(failure));
+            end.core.hub.emit(Event::Failed(failure));
         }
         self.connection.end();
     }

@@ -7,9 +7,13 @@ use crate::options::OptionsError;
 impl Socket {
     /// Returns the options of this socket as they are now, with its context: to change some of them by
     /// [`reconfigure`](Socket::reconfigure), or to [make](SocketBuilder::build) another socket like it.
-    pub fn options(&self) -> SocketBuilder {
-        let options = self.handle.core.options();
-        SocketBuilder::of(&options, self.handle.context())
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of the process that made the socket.
+    pub fn options(&self) -> Result<SocketBuilder, Error> {
+        let options = self.core()?.options();
+        Ok(SocketBuilder::of(&options, self.handle.context()))
     }
 
     /// Gives this socket other options than it was made with:
@@ -22,7 +26,7 @@ impl Socket {
     /// * All others, keys and authenticators among them, are those of endpoints that are bound or connected
     ///   from now on. Those that are there go on with what they have, also when they connect again; so each can
     ///   have keys of its own.
-    /// * The type, the context, [`spin`](SocketBuilder::spin), `interrupt` and the options of single socket
+    /// * The type, the context, [`spin`](SocketBuilder::spin), `interruptible` and the options of single socket
     ///   types stay as they are.
     ///
     /// The options replace all that were there: threads that change the same socket agree on who does.
@@ -44,7 +48,7 @@ impl Socket {
     /// let client = |server: PublicKey| Security::blake3_client_with_keys(server, keys.clone());
     /// let socket = Socket::builder(SocketType::Push).security(client(near_key)).build()?;
     /// socket.connect(near_endpoint)?;
-    /// socket.reconfigure(socket.options().security(client(far_key)))?;
+    /// socket.reconfigure(socket.options()?.security(client(far_key)))?;
     /// socket.connect(far_endpoint)?;
     /// # socket.wait_connected(2).await?;
     /// # Ok::<(), sealwire::Error>(()) }).unwrap();
@@ -54,7 +58,7 @@ impl Socket {
     ///
     /// * [`Error::Options`] as from [`build`](SocketBuilder::build), and with
     ///   [`OptionsError::Fixed`](crate::options::OptionsError::Fixed) for what cannot change.
-    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`].
+    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`], [`Error::Forked`].
     pub fn reconfigure(&self, options: SocketBuilder) -> Result<(), Error> {
         let core = self.core()?;
         let (options, context) = options.into_parts();

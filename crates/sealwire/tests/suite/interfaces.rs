@@ -35,7 +35,7 @@ fn plain_text_is_refused_at_a_name_and_no_interface_is_no_address() {
             ..
         })
     ));
-    let pull = pull.options().security(Security::plain_text());
+    let pull = pull.options().unwrap().security(Security::plain_text());
     let pull = pull.build_blocking().unwrap();
     let missing = pull.bind("tcp://no-such-interface.invalid:*");
     assert!(matches!(missing, Err(Error::Bind { .. })), "{missing:?}");

@@ -18,7 +18,7 @@ fn plain(socket_type: SocketType) -> SocketBuilder {
 }
 
 fn change(socket: &Socket, with: impl FnOnce(SocketBuilder) -> SocketBuilder) {
-    socket.reconfigure(with(socket.options())).unwrap();
+    socket.reconfigure(with(socket.options().unwrap())).unwrap();
 }
 
 /// Within the process, and over a connection.
@@ -294,7 +294,7 @@ fn what_cannot_change_is_refused_and_nothing_changes() {
         Err(Error::Options(OptionsError::Fixed(option))) => assert_eq!(option, name),
         other => panic!("{name}: {other:?}"),
     };
-    let now = || socket.options();
+    let now = || socket.options().unwrap();
     refused(now().spin(Duration::from_micros(1)), "spin");
     refused(now().xpub_verbose(true), "xpub_verbose");
     refused(now().xpub_welcome_message("ho"), "xpub_welcome_message");
@@ -325,7 +325,7 @@ fn a_socket_can_be_made_like_another_and_a_closed_one_takes_no_options() {
         .security(Security::blake3_server(keys.clone(), AllowAnyone))
         .receive_timeout(TIMEOUT);
     let pull = pull.build_blocking().unwrap();
-    let another = pull.options().build_blocking().unwrap();
+    let another = pull.options().unwrap().build_blocking().unwrap();
     let push = options(SocketType::Push).security(Security::blake3_client(keys.public()));
     let push = push.build_blocking().unwrap();
     push.connect(another.bind("tcp://127.0.0.1:*").unwrap())
@@ -334,6 +334,6 @@ fn a_socket_can_be_made_like_another_and_a_closed_one_takes_no_options() {
     assert_eq!(another.recv().unwrap().as_bytes(), b"x");
     let handle = pull.clone();
     pull.close().unwrap();
-    let refused = handle.reconfigure(handle.options());
+    let refused = handle.reconfigure(handle.options().unwrap());
     assert!(matches!(refused, Err(Error::Closed)), "{refused:?}");
 }

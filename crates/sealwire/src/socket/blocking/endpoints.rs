@@ -147,7 +147,11 @@ impl Socket {
     }
 
     /// Returns the options of this socket as they are now, as [`Socket::options`](crate::Socket::options).
-    pub fn options(&self) -> SocketBuilder {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Socket::options`](crate::Socket::options).
+    pub fn options(&self) -> Result<SocketBuilder, Error> {
         self.inner.options()
     }
 
