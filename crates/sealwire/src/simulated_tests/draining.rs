@@ -34,9 +34,14 @@ impl Worker {
     }
 }
 
-/// The messages that the workers received, and how many connections were cut off. All but the last worker leave while
+/// The messages that the workers received, how many connections were cut off, and what the sender counted. All but the last worker leave while
 /// messages are sent, within `limit`. The sender closes meanwhile, or once they have left.
-fn run(seed: u64, trouble: Trouble, limit: Duration, meanwhile: bool) -> (Vec<u64>, usize) {
+fn run(
+    seed: u64,
+    trouble: Trouble,
+    limit: Duration,
+    meanwhile: bool,
+) -> (Vec<u64>, usize, Account) {
     let mut scene = scene(seed, trouble);
     let (context, securities) = (scene.context(1), Securities::new(seed));
     let push = builder(&context, SocketType::Push, &scene, securities.server());
@@ -102,27 +107,41 @@ fn run(seed: u64, trouble: Trouble, limit: Duration, meanwhile: bool) -> (Vec<u6
         .flat_map(|worker| worker.received.drain(..))
         .collect();
     let cut_off = workers.iter().filter_map(|worker| worker.cut_off).sum();
-    Account::of(&sender).check(sent, received.len(), &receivers, seed);
+    let account = Account::of(&sender);
+    account.check(sent, received.len(), &receivers, seed);
     received.sort_unstable();
     drop((push, context, sender, workers, receivers));
     scene.end();
-    (received, cut_off)
+    (received, cut_off, account)
 }
 
 #[test]
 fn nothing_is_lost_with_workers_that_leave() {
     for seed in seeds(100) {
-        let (received, cut_off) = run(seed, Trouble::DELAYS, HOUR, false);
+        let (received, cut_off, _) = run(seed, Trouble::DELAYS, HOUR, false);
         assert_eq!(cut_off, 0, "seed {seed}");
         let expected: Vec<_> = (0..MESSAGES).collect();
         assert!(received == expected, "seed {seed}: {received:?}");
     }
 }
 
+/// What a worker leaves behind finds nobody, where the sender has ended its other connections: it had nothing for them.
+#[test]
+fn a_sender_that_closes_counts_what_comes_back_to_it() {
+    for seed in seeds(100).chain([568]) {
+        let (received, _, account) = run(seed, Trouble::DELAYS, HOUR, true);
+        assert_eq!(
+            received.len() as u64 + account.lost,
+            MESSAGES,
+            "seed {seed}"
+        );
+    }
+}
+
 #[test]
 fn workers_leave_over_a_network_that_fails_and_every_message_is_accounted_for() {
     for seed in seeds(100) {
-        let (received, _) = run(seed, Trouble::CUTS, Duration::from_secs(10), true);
+        let (received, ..) = run(seed, Trouble::CUTS, Duration::from_secs(10), true);
         let once = received.windows(2).all(|two| two[0] < two[1]);
         assert!(once, "seed {seed}: {received:?}");
     }
