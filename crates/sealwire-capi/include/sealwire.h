@@ -3858,7 +3858,8 @@ void sealwire_socket_free(sealwire_socket *socket);
  * subscribers instead.
  *
  * Errors: `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_HANDSHAKE`, whose texts say why where that is known,
- * `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ * `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_DRAINED` where the socket takes no more peers, `SEALWIRE_ERROR_CLOSED`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
 sealwire_status sealwire_socket_wait_connected(const sealwire_socket *socket,
                                                size_t peers,
@@ -3869,7 +3870,7 @@ sealwire_status sealwire_socket_wait_connected(const sealwire_socket *socket,
  * for messages to this group; members over `udp` do not count. Waits as
  * `sealwire_socket_wait_connected` does.
  *
- * Errors: as `sealwire_socket_wait_connected`, and `SEALWIRE_ERROR_UNSUPPORTED`.
+ * Errors: as `sealwire_socket_wait_connected` but for `SEALWIRE_ERROR_DRAINED`, and `SEALWIRE_ERROR_UNSUPPORTED`.
  */
 sealwire_status sealwire_socket_wait_subscribed(const sealwire_socket *socket,
                                                 const void *topic,

@@ -14,7 +14,8 @@ use crate::time::Wait;
 /// subscribers instead.
 ///
 /// Errors: `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_HANDSHAKE`, whose texts say why where that is known,
-/// `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+/// `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_DRAINED` where the socket takes no more peers, `SEALWIRE_ERROR_CLOSED`,
+/// `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_wait_connected(
     socket: Option<&sealwire_socket>,
@@ -34,7 +35,7 @@ pub extern "C" fn sealwire_socket_wait_connected(
 /// for messages to this group; members over `udp` do not count. Waits as
 /// `sealwire_socket_wait_connected` does.
 ///
-/// Errors: as `sealwire_socket_wait_connected`, and `SEALWIRE_ERROR_UNSUPPORTED`.
+/// Errors: as `sealwire_socket_wait_connected` but for `SEALWIRE_ERROR_DRAINED`, and `SEALWIRE_ERROR_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_wait_subscribed(
     socket: Option<&sealwire_socket>,
