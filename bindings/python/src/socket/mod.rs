@@ -120,8 +120,10 @@ impl SocketCore {
     /// A property for the peers of endpoints that are bound or connected from now on to read. Names start with `X-`.
     fn add_metadata(&self, py: Python<'_>, name: String, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = crate::auth::text_or_bytes(value)?;
-        self.opened
-            .change(py, |options, _| Ok(options.add_metadata(name, value)))
+        self.opened.change(py, |options, _| {
+            options.add_metadata(name, value);
+            Ok(())
+        })
     }
 
     /// Binds and gives the endpoint with the port that was chosen, if that was left open.

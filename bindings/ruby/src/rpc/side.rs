@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use magnus::r_hash::ForEach;
 use magnus::typed_data::Obj;
-use magnus::{Error, RArray, RHash, Ruby, Symbol, TryConvert as _, Value};
+use magnus::{Error, RArray, RHash, Ruby, Symbol, Value};
 use sealwire_rpc::{Client, Counters, Limits, Server, handler};
 
 use super::conn::Conn;

@@ -154,8 +154,12 @@ pub(crate) fn exchange(mut socket: TcpStream, text: Vec<u8>) -> (Vec<u8>, io::Re
     });
     let mut received = Vec::new();
     let read = back.read_to_end(&mut received).map(drop);
-    let _ = sending.join().expect("no panic");
-    (received, read)
+    // A reset is told once, to whoever acts on the socket first.
+    let reset = match sending.join().expect("no panic") {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(error),
+        _ => Ok(()),
+    };
+    (received, read.and(reset))
 }
 
 /// Bytes that differ from place to place.
