@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Looks in a release build for functions of ours that call intrinsics instead of containing them.
 
-    .ci/kernels.py BINARY
+    .ci/kernels.py BINARY...
 
 The compiler may put code that is generic over an instruction set into a function by itself, which is then compiled
 without the instructions: right, but many times as slow. Every such function has to be `inline(always)`, down from
-the kernel that is compiled for the instruction set. No test notices one that is not.
+the kernel that is compiled for the instruction set. No test notices one that is not. The kernels of all crates have to be in the binaries together.
 """
 
 import re
@@ -34,7 +34,7 @@ def called(listing):
 
 
 def report(listing):
-    """A line for each fault of the program."""
+    """A line for each fault of the program, or of several whose listings follow each other."""
     calls, kernels = called(listing)
     faults = [
         f"{function} calls {', '.join(sorted(names))}: make it inline(always)"
@@ -45,7 +45,7 @@ def report(listing):
 
 
 def main():
-    command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", sys.argv[1]]
+    command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", *sys.argv[1:]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as objdump:
         faults = report(objdump.stdout)
     if objdump.returncode:

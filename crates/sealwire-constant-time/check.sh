@@ -1,9 +1,10 @@
 #!/bin/sh
 # Checks that the time taken does not depend on secrets: the tests `constant_time` of the crates that have
 # some, with every secret marked as undefined memory, under valgrind and under LLVM's MemorySanitizer;
-# and for AArch64, in an emulator, with secrets that differ from run to run.
+# and for AArch64, in an emulator, with secrets that differ from run to run. What valgrind runs is compiled as it
+# is shipped, so its kernels are looked at too: that no function with an intrinsic was left outside of them.
 #
-# Needs an x86-64 CPU with Linux, valgrind, and rustup for a nightly toolchain with the source of the
+# Needs an x86-64 CPU with Linux, valgrind, objdump, and rustup for a nightly toolchain with the source of the
 # standard library; qemu's user mode and a C compiler for AArch64. What is missing is installed. What
 # cannot be had is a stated skip, and a failure where CI=true.
 set -eu
@@ -44,6 +45,7 @@ under_valgrind() {
     log=$(valgrind --quiet "$binary" --test-threads=1 --nocapture constant_time 2>&1) \
         || fail "$1 under valgrind: $log"
     report "$2,control"
+    as_shipped="$as_shipped $binary"
 }
 
 # MemorySanitizer sees every instruction set, in LLVM's code before instructions are selected.
@@ -121,9 +123,13 @@ needs() {
     fi
 }
 
+as_shipped=
 under_valgrind sealwire-aead portable,sse41,avx2
 under_valgrind sealwire-nacl portable,sse2,avx2,parts,agreement
 under_valgrind sealwire-newplex "portable,aesni,aesni with avx"
+# shellcheck disable=SC2086
+python3 .ci/kernels.py $as_shipped || fail "a kernel calls what it should contain"
+echo "kernels: whole, in the release build of these crates"
 if has_emulator; then
     under_emulation sealwire-aead portable,neon
     under_emulation sealwire-nacl portable,neon,parts,agreement
