@@ -5,6 +5,7 @@
 //! | `tcp://127.0.0.1:5555`, `tcp://[::1]:5555` | IP address and port |
 //! | `tcp://example.org:5555` | name; resolved anew for each connection attempt |
 //! | `tcp://*:5555`, `tcp://127.0.0.1:*`, `tcp://127.0.0.1:0` | any address, any free port (bind) |
+//! | `tcp://192.0.2.7:0;example.org:5555`, `tcp://eth0:0;...` | from an address of one's own, an interface, a port (connect) |
 //! | `tcp://eth0:5555`, `ws://eth0:8080/path` | an address of this network interface, IPv4 where it has one (bind, Unix) |
 //! | `ws://127.0.0.1:8080/path` | WebSocket over TCP (RFC 45); feature `ws`; without a path it is `/` |
 //! | `wss://example.org:443/path` | the same over TLS; feature `wss` |
@@ -19,6 +20,8 @@ use std::fmt;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+pub use source::TcpSource;
 
 /// Longest `inproc` name, in bytes (as in libzmq).
 pub const MAX_INPROC_NAME: usize = 256;
@@ -38,6 +41,15 @@ pub enum Endpoint {
         /// IP address without brackets, a name, where it is bound also that of a network interface, or `*`.
         host: String,
         /// Port; 0 asks for a free one when binding.
+        port: u16,
+    },
+    /// TCP from a source of one's own. It can be connected, not bound.
+    TcpFrom {
+        /// Where connections begin.
+        source: TcpSource,
+        /// IP address without brackets, or a name.
+        host: String,
+        /// Port.
         port: u16,
     },
     /// WebSocket over TCP. Needs the feature `ws`.
@@ -129,6 +141,16 @@ pub enum EndpointError {
         /// How many bytes are allowed.
         limit: usize,
     },
+    /// Something else than `SOURCE:PORT` before the semicolon of a TCP endpoint.
+    #[error(
+        "'{}' has no valid source: write tcp://SOURCE:PORT;HOST:PORT, where SOURCE is an address, a network interface or *, \
+         and its port may be 0",
+        .0.escape_debug()
+    )]
+    Source(String),
+    /// A source where the endpoint is bound: it connects to nobody.
+    #[error("'{}' cannot be bound: a source is for what connects; write tcp://HOST:PORT", .0.escape_debug())]
+    SourceBound(String),
     /// `*` names no peer.
     #[error(
         "'{}' cannot be connected to: name one address and one port, or one path",
@@ -143,13 +165,17 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// [`EndpointError::Host`] for a host or interface that is empty or has spaces, control characters
-    /// or one of `/?#@[]\`, and for one with a colon that is not an IPv6 address;
+    /// [`EndpointError::Host`] for a host, source or interface that is empty or has spaces, control characters
+    /// or one of `/?#@[]\;`, and for one with a colon that is not an IPv6 address;
     /// [`EndpointError::Path`] for the path of a WebSocket; [`EndpointError::Length`] and
     /// [`EndpointError::ControlCharacters`] for names and paths.
     pub fn validate(&self) -> Result<(), EndpointError> {
         match self {
             Endpoint::Tcp { host, .. } => self.check_host(host),
+            Endpoint::TcpFrom { source, host, .. } => {
+                self.check_host(&source.host)?;
+                self.check_host(host)
+            }
             Endpoint::Ws { host, path, .. } | Endpoint::Wss { host, path, .. } => {
                 // Both stand in the request.
                 if !host.is_ascii() {
@@ -175,7 +201,7 @@ impl Endpoint {
     }
 
     fn check_host(&self, host: &str) -> Result<(), EndpointError> {
-        let refused = |c: char| c.is_control() || c.is_whitespace() || "/?#@[]\\".contains(c);
+        let refused = |c: char| c.is_control() || c.is_whitespace() || "/?#@[]\\;".contains(c);
         // An address with a zone, `fe80::1%eth0`, is one before it.
         let address = host.split('%').next().unwrap_or_default();
         let is_ipv6 = || address.parse::<Ipv6Addr>().is_ok();
@@ -201,8 +227,8 @@ impl Endpoint {
     /// Whether it can only be bound, not connected to.
     pub(crate) fn is_wildcard(&self) -> bool {
         self.is_ipc_wildcard()
-            || matches!(self, Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }
-            | Endpoint::Wss { host, port, .. } | Endpoint::Udp { host, port, .. }
+            || matches!(self, Endpoint::Tcp { host, port } | Endpoint::TcpFrom { host, port, .. }
+            | Endpoint::Ws { host, port, .. } | Endpoint::Wss { host, port, .. } | Endpoint::Udp { host, port, .. }
             if host == "*" || *port == 0)
     }
 
@@ -210,8 +236,17 @@ impl Endpoint {
     pub(crate) fn over_tcp(&self) -> Option<(&str, u16)> {
         match self {
             Endpoint::Tcp { host, port }
+            | Endpoint::TcpFrom { host, port, .. }
             | Endpoint::Ws { host, port, .. }
             | Endpoint::Wss { host, port, .. } => Some((host, *port)),
+            _ => None,
+        }
+    }
+
+    /// The source of what connects, if one was named.
+    pub(crate) fn source(&self) -> Option<&TcpSource> {
+        match self {
+            Endpoint::TcpFrom { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -278,8 +313,15 @@ impl From<&Endpoint> for Endpoint {
 }
 
 fn parse_tcp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
+    let (source, rest) = match rest.rsplit_once(';') {
+        Some((source, rest)) => (Some(TcpSource::parse(text, source)?), rest),
+        None => (None, rest),
+    };
     let (host, port) = host_and_port(text, rest)?;
-    Ok(Endpoint::Tcp { host, port })
+    Ok(match source {
+        Some(source) => Endpoint::TcpFrom { source, host, port },
+        None => Endpoint::Tcp { host, port },
+    })
 }
 
 fn parse_udp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
@@ -365,10 +407,16 @@ fn bounded(name: &str, limit: usize) -> Result<&str, EndpointError> {
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Endpoint::Tcp { host, port } if host.contains(':') => {
-                write!(f, "tcp://[{host}]:{port}")
+            Endpoint::Tcp { host, port } | Endpoint::TcpFrom { host, port, .. } => {
+                f.write_str("tcp://")?;
+                if let Some(source) = self.source() {
+                    write!(f, "{source};")?;
+                }
+                match host.contains(':') {
+                    true => write!(f, "[{host}]:{port}"),
+                    false => write!(f, "{host}:{port}"),
+                }
             }
-            Endpoint::Tcp { host, port } => write!(f, "tcp://{host}:{port}"),
             Endpoint::Ws { host, port, path } | Endpoint::Wss { host, port, path } => {
                 let scheme = match self {
                     Endpoint::Wss { .. } => "wss",
@@ -400,5 +448,6 @@ impl fmt::Display for Endpoint {
     }
 }
 
+mod source;
 #[cfg(test)]
 mod tests;

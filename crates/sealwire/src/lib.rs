@@ -89,7 +89,7 @@ mod zap;
 
 pub use account::AddressLimit;
 pub use context::Context;
-pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME};
+pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME, TcpSource};
 pub use error::{Error, MessageError, Operation, Presence, SendError, StateError, Unusable};
 pub use failure::{ConnectionFailure, DatagramDrop, FailureCause};
 pub use keys::Generate;

@@ -14,6 +14,7 @@ impl Endpoint {
     pub fn leaves_the_machine(&self) -> bool {
         match self {
             Endpoint::Tcp { host, .. }
+            | Endpoint::TcpFrom { host, .. }
             | Endpoint::Ws { host, .. }
             | Endpoint::Wss { host, .. }
             | Endpoint::Udp { host, .. } => !is_loopback_host(host),

@@ -3,7 +3,7 @@
 use sealwire_zmtp::{Mechanism, SocketType};
 
 use super::RegistrationKind;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, EndpointError};
 use crate::error::{Error, Unusable};
 use crate::options::{SocketOptions, SocksProxy};
 
@@ -15,6 +15,9 @@ impl UsableBy<'_> {
     /// [`Error::Endpoint`], [`Error::UnusableEndpoint`].
     pub(crate) fn check(&self, endpoint: &Endpoint, kind: RegistrationKind) -> Result<(), Error> {
         self.check_transport(endpoint)?;
+        if kind == RegistrationKind::Bound && endpoint.source().is_some() {
+            return Err(EndpointError::SourceBound(endpoint.to_string()).into());
+        }
         self.check_security(endpoint, kind)?;
         #[cfg(feature = "wss")]
         self.check_tls(endpoint, kind)?;

@@ -10,6 +10,10 @@ fn text_and_value_agree() {
         "tcp://[fe80::1%eth0]:1",
         "tcp://example.org:65535",
         "tcp://*:0",
+        "tcp://192.0.2.7:0;192.0.2.1:5555",
+        "tcp://[2001:db8::7]:6000;[2001:db8::1]:5555",
+        "tcp://eth0:0;example.org:5555",
+        "tcp://*:6000;example.org:5555",
         "udp://127.0.0.1:5555",
         "udp://eth0;239.0.0.1:5555",
         "udp://192.0.2.1;239.0.0.1:5555",
@@ -24,6 +28,10 @@ fn text_and_value_agree() {
         assert_eq!(endpoint.to_string(), text);
     }
     assert_eq!("tcp://a:*".parse(), "tcp://a:0".parse::<Endpoint>());
+    assert_eq!(
+        "tcp://eth0:*;a:1".parse(),
+        "tcp://eth0:0;a:1".parse::<Endpoint>()
+    );
 }
 
 #[test]
@@ -79,6 +87,7 @@ fn what_is_made_by_hand_is_held_to_the_same() {
         "a\u{2028}b",
         "a/b",
         "a@b",
+        "a;b",
         "[::1]",
         "a:b",
         "::1:2:x",
@@ -87,6 +96,22 @@ fn what_is_made_by_hand_is_held_to_the_same() {
         for endpoint in [
             Endpoint::Tcp {
                 host: host.clone(),
+                port,
+            },
+            Endpoint::TcpFrom {
+                source: TcpSource {
+                    host: "a".into(),
+                    port,
+                },
+                host: host.clone(),
+                port,
+            },
+            Endpoint::TcpFrom {
+                source: TcpSource {
+                    host: host.clone(),
+                    port,
+                },
+                host: "a".into(),
                 port,
             },
             Endpoint::Ws {
@@ -161,6 +186,8 @@ fn no_error_commands_a_terminal() {
         "tcp://a:\u{1b}[2J",
         "tcp://\u{1b}[2J:1",
         "tcp://::\u{1b}:1",
+        "tcp://\u{1b};a:1",
+        "tcp://\u{1b}:0;a:1",
         "udp://\u{1b};a:1",
         "ipc://\u{1b}[2J",
         "inproc://\u{1b}[2J",
@@ -180,6 +207,20 @@ fn mistakes_are_named() {
     assert!(matches!(error("tcp://localhost:70000"), Port(_)));
     assert!(matches!(error("tcp://:5555"), Host(_)));
     assert!(matches!(error("tcp://::1:5555"), Brackets(_)));
+    for source in [
+        "",
+        "eth0",
+        "eth0:",
+        ":0",
+        "eth0:70000",
+        "::1:0",
+        "eth0:0;b:0",
+    ] {
+        let text = format!("tcp://{source};a:1");
+        assert!(matches!(error(&text), Source(_)), "{text}");
+    }
+    assert!(matches!(error("tcp://eth0:0;a"), Port(_)));
+    assert!(matches!(error("tcp://eth0:0;:1"), Host(_)));
     assert!(matches!(error("udp://127.0.0.1"), Port(_)));
     assert!(matches!(error("udp://;239.0.0.1:1"), Host(_)));
     assert!(matches!(error("ipc://"), Length { .. }));

@@ -104,7 +104,7 @@ impl Connector {
         let mut targets = targets.into_iter();
         let options = self.options.clone();
         while let Some(target) = targets.next() {
-            match world.connect(&target, &options.tcp) {
+            match world.connect(&target, self.endpoint.source(), &options.tcp) {
                 Ok(stream) => {
                     let tunnel = self
                         .tunnel_to(&target)

@@ -121,7 +121,7 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// * [`Error::Endpoint`] if the endpoint cannot be parsed.
+    /// * [`Error::Endpoint`] if the endpoint cannot be parsed or names a source.
     /// * [`Error::UnusableEndpoint`] if this socket cannot use it: its type does not have the transport, or
     ///   the endpoint leads off the machine and the socket has no [security](SocketBuilder::security).
     /// * [`Error::Bind`] if the system refuses, because the address is in use for example.
@@ -224,7 +224,7 @@ impl Socket {
     }
 
     /// Ends the connection to an endpoint once the messages queued for it are sent, and does not connect
-    /// again. Does not wait for that.
+    /// again. Does not wait for that: what is sent before the connection has ended may still go there.
     ///
     /// # Errors
     ///

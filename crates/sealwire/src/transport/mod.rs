@@ -10,6 +10,7 @@ pub(crate) mod simulated;
 #[cfg(unix)]
 mod socket_file;
 pub(crate) mod socks;
+mod source;
 mod stream;
 mod target;
 #[cfg(feature = "wss")]

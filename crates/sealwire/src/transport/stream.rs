@@ -17,6 +17,7 @@ use socket2::SockRef;
 
 #[cfg(any(test, feature = "simulation"))]
 use super::simulated::SimulatedStream;
+use super::source;
 use super::target::Target;
 #[cfg(target_os = "linux")]
 use super::target::abstract_address;
@@ -28,6 +29,7 @@ use super::websocket::{Carrier, WebSocket};
 use super::zws::{Address, Role, Terms};
 #[cfg(feature = "ws")]
 use crate::endpoint::Endpoint;
+use crate::endpoint::TcpSource;
 #[cfg(feature = "ws")]
 use crate::options::SocketOptions;
 use crate::options::TcpOptions;
@@ -90,7 +92,11 @@ macro_rules! on_stream {
     };
 }
 
-fn connect_tcp(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStream> {
+fn connect_tcp(
+    address: SocketAddr,
+    source: Option<&TcpSource>,
+    options: &TcpOptions,
+) -> io::Result<TcpStream> {
     if !options.admits(&address) {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
@@ -98,6 +104,9 @@ fn connect_tcp(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStrea
         ));
     }
     let socket = options.socket(address)?;
+    if let Some(source) = source {
+        source::bind(&socket, source, address)?;
+    }
     match socket.connect(&address.into()) {
         Err(error) if !under_way(&error) => Err(error),
         _ => Ok(TcpStream::from_std(socket.into())),
@@ -166,10 +175,14 @@ fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 
 impl Stream {
     /// Begins to connect; [`Stream::connected`] tells the outcome once the stream is writable.
-    pub(crate) fn connect(target: &Target, tcp: &TcpOptions) -> io::Result<Stream> {
+    pub(crate) fn connect(
+        target: &Target,
+        source: Option<&TcpSource>,
+        tcp: &TcpOptions,
+    ) -> io::Result<Stream> {
         match target {
             Target::Tcp(address) | Target::Proxied { proxy: address, .. } => {
-                connect_tcp(*address, tcp).map(Stream::Tcp)
+                connect_tcp(*address, source, tcp).map(Stream::Tcp)
             }
             #[cfg(unix)]
             Target::Ipc(path) => UnixStream::connect(path).map(Stream::Unix),

@@ -41,6 +41,8 @@ mod readiness;
 mod reconfiguring;
 mod sending_batches;
 mod socks;
+#[cfg(target_os = "linux")]
+mod sources;
 mod stream;
 mod subscriptions;
 #[cfg(unix)]

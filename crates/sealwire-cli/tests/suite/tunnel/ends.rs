@@ -154,7 +154,7 @@ pub(crate) fn exchange(mut socket: TcpStream, text: Vec<u8>) -> (Vec<u8>, io::Re
     });
     let mut received = Vec::new();
     let read = back.read_to_end(&mut received).map(drop);
-    // A reset is told once, to whoever acts on the socket first.
+    // A reset is told once, to the first call on the socket.
     let reset = match sending.join().expect("no panic") {
         Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(error),
         _ => Ok(()),

@@ -16,7 +16,7 @@ use mio::Registry;
 
 pub(super) use self::system::System;
 use crate::account::DescriptorLimit;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, TcpSource};
 use crate::options::{SocketOptions, TcpOptions};
 use crate::transport::udp::DatagramSocket;
 use crate::transport::{BoundListener, Stream, Target};
@@ -64,7 +64,12 @@ pub(crate) trait World: Send + Sync {
     /// # Errors
     ///
     /// Those of the transport that are known at once.
-    fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream>;
+    fn connect(
+        &self,
+        target: &Target,
+        source: Option<&TcpSource>,
+        options: &TcpOptions,
+    ) -> io::Result<Stream>;
 
     /// Opens a socket that receives datagrams. May block to resolve a name.
     ///

@@ -11,7 +11,7 @@ use mio::{Poll, Registry};
 
 use super::{PollEvent, Work, World};
 use crate::account::DescriptorLimit;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, TcpSource};
 use crate::options::{SocketOptions, TcpOptions};
 use crate::transport::simulated::Network;
 use crate::transport::udp::DatagramSocket;
@@ -149,8 +149,14 @@ impl World for Host {
         Ok((BoundListener::Simulated(listener), bound))
     }
 
-    fn connect(&self, target: &Target, _: &TcpOptions) -> io::Result<Stream> {
-        let Target::Tcp(remote) = target else {
+    fn connect(
+        &self,
+        target: &Target,
+        source: Option<&TcpSource>,
+        _: &TcpOptions,
+    ) -> io::Result<Stream> {
+        // A host here has one address.
+        let (Target::Tcp(remote), None) = (target, source) else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         let stream = self.network.connect(self.address, *remote)?;

@@ -10,7 +10,7 @@ use mio::{Events, Poll, Registry, Token, Waker};
 
 use super::{PollEvent, Work, World};
 use crate::account::DescriptorLimit;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, TcpSource};
 use crate::entropy;
 use crate::options::{SocketOptions, TcpOptions};
 use crate::transport::udp::{self, DatagramSocket};
@@ -83,8 +83,13 @@ impl World for System {
         listen(endpoint, options)
     }
 
-    fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream> {
-        Stream::connect(target, options)
+    fn connect(
+        &self,
+        target: &Target,
+        source: Option<&TcpSource>,
+        options: &TcpOptions,
+    ) -> io::Result<Stream> {
+        Stream::connect(target, source, options)
     }
 
     fn bind_datagrams(
