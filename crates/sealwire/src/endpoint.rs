@@ -404,6 +404,19 @@ fn bounded(name: &str, limit: usize) -> Result<&str, EndpointError> {
     Ok(name)
 }
 
+/// Host and port as text, with brackets around IPv6.
+struct Authority<'a>(&'a str, u16);
+
+impl fmt::Display for Authority<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Authority(host, port) = self;
+        match host.contains(':') {
+            true => write!(f, "[{host}]:{port}"),
+            false => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -412,20 +425,14 @@ impl fmt::Display for Endpoint {
                 if let Some(source) = self.source() {
                     write!(f, "{source};")?;
                 }
-                match host.contains(':') {
-                    true => write!(f, "[{host}]:{port}"),
-                    false => write!(f, "{host}:{port}"),
-                }
+                write!(f, "{}", Authority(host, *port))
             }
             Endpoint::Ws { host, port, path } | Endpoint::Wss { host, port, path } => {
                 let scheme = match self {
                     Endpoint::Wss { .. } => "wss",
                     _ => "ws",
                 };
-                match host.contains(':') {
-                    true => write!(f, "{scheme}://[{host}]:{port}{path}"),
-                    false => write!(f, "{scheme}://{host}:{port}{path}"),
-                }
+                write!(f, "{scheme}://{}{path}", Authority(host, *port))
             }
             Endpoint::Udp {
                 interface,
@@ -436,10 +443,7 @@ impl fmt::Display for Endpoint {
                 if let Some(interface) = interface {
                     write!(f, "{interface};")?;
                 }
-                match host.contains(':') {
-                    true => write!(f, "[{host}]:{port}"),
-                    false => write!(f, "{host}:{port}"),
-                }
+                write!(f, "{}", Authority(host, *port))
             }
             Endpoint::Ipc(path) => write!(f, "ipc://{}", path.display()),
             Endpoint::IpcAbstract(name) => write!(f, "ipc://@{name}"),

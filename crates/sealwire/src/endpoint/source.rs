@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{EndpointError, host_and_port};
+use super::{Authority, EndpointError, host_and_port};
 
 /// The own end of a connection over TCP: `192.0.2.7:0` in `tcp://192.0.2.7:0;example.org:5555`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,10 +24,6 @@ impl TcpSource {
 
 impl fmt::Display for TcpSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TcpSource { host, port } = self;
-        match host.contains(':') {
-            true => write!(f, "[{host}]:{port}"),
-            false => write!(f, "{host}:{port}"),
-        }
+        Authority(&self.host, self.port).fmt(f)
     }
 }
