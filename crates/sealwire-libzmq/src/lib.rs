@@ -1,0 +1,15 @@
+//! `libzmq.so.5` on Sealwire: programs written for libzmq run unchanged.
+//!
+//! ```text
+//!   program ──▶ abi: the functions of zmq.h ──▶ context, socket, options, polling ──▶ sealwire
+//!               pointers, errno, panics         in libzmq's units, without pointers
+//! ```
+//!
+//! `abi` follows the pointers of programs and lets no panic out; `message` owns what is in a `zmq_msg_t`. Everything
+//! else is safe Rust. What a function means is said where it is declared, in `include/zmq.h`.
+
+#![cfg(unix)]
+#![deny(unsafe_code)]
+
+pub mod abi;
+pub mod errno;
