@@ -9,7 +9,7 @@ use super::queues::Queues;
 use super::{SocketCore, State};
 use crate::account::{Exceeded, Kind};
 use crate::monitor::{Event, add};
-use crate::options::{Behaviour, EndpointOptions};
+use crate::options::EndpointOptions;
 use crate::pattern::{
     Arrivals, Delivered, Dismissal, Item, Link, PipeId, Provenance, Received, Room,
 };
@@ -38,7 +38,7 @@ impl SocketCore {
                 return Err(Dismissal::Because("the socket is leaving"));
             }
             self.admits_beside_what_is_left(queues, &peer)?;
-            let attached = queues.attach(peer, link, provenance, &self.behaviour);
+            let attached = queues.attach(peer, link, provenance);
             let id = attached.map_err(Dismissal::Because)?;
             Ok((id, queues.pattern.readable()))
         });
@@ -69,7 +69,7 @@ impl SocketCore {
     /// A peer is gone.
     pub(crate) fn detach(&self, id: PipeId) {
         let (dropped, readable) = self.with(|state| {
-            let farewell = state.farewell(id, &self.behaviour);
+            let farewell = state.farewell(id);
             let dropped = state.queues.detach(id, farewell);
             state.life.count_unsent(dropped);
             (dropped, state.queues.pattern.readable())
@@ -169,7 +169,7 @@ impl SocketCore {
         if self.pollers.any() {
             return true;
         }
-        self.behaviour.conflate || self.socket_type.takes_subscriptions()
+        self.conflates() || self.socket_type.takes_subscriptions()
     }
 
     /// The link of the only peer there is.
@@ -277,7 +277,8 @@ impl SocketCore {
 
 impl State {
     /// What the application is to read about a peer that is gone.
-    fn farewell(&self, id: PipeId, behaviour: &Behaviour) -> Option<Frames> {
+    fn farewell(&self, id: PipeId) -> Option<Frames> {
+        let behaviour = &self.queues.behaviour;
         let connector = self.queues.pipes.connector(id);
         let again = connector.is_some_and(|connector| self.endpoints.returns(connector));
         let message = if again {

@@ -30,6 +30,7 @@ mod readable;
 mod revising;
 mod usable;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sealwire_fork::Birth;
@@ -50,7 +51,7 @@ use self::readable::Readable;
 pub(crate) use self::usable::UsableBy;
 use crate::error::Error;
 use crate::monitor::{Hub, LiveCounters};
-use crate::options::{Behaviour, OptionsError, SocketOptions};
+use crate::options::{OptionsError, SocketOptions};
 use crate::pattern::Signals;
 use crate::waiting::{Interrupt, Signal};
 #[cfg(unix)]
@@ -61,7 +62,8 @@ pub(crate) struct SocketCore {
     birth: Birth,
     context: Arc<ContextCore>,
     socket_type: SocketType,
-    behaviour: Behaviour,
+    /// Queues hold the latest message only. Read by those who have no lock.
+    conflates: AtomicBool,
     interrupt: Option<Interrupt>,
     present: Present,
     state: Mutex<State>,
@@ -98,7 +100,7 @@ impl SocketCore {
             endpoints: Endpoints::default(),
             life: Lifecycle::new(options.linger),
         };
-        let (behaviour, interrupt) = (options.behaviour.clone(), options.interrupt.clone());
+        let (conflates, interrupt) = (options.behaviour.conflate, options.interrupt.clone());
         let (socket_type, spin) = (options.socket_type, options.spin);
         let present = Present::new(context.engine(), options);
         let core = Arc::new(SocketCore {
@@ -106,7 +108,7 @@ impl SocketCore {
             birth: Birth::now(),
             context,
             socket_type,
-            behaviour,
+            conflates: AtomicBool::new(conflates),
             interrupt,
             clients: Clients::new(present.revisions()),
             present,
@@ -145,8 +147,8 @@ impl SocketCore {
         self.socket_type
     }
 
-    pub(crate) fn behaviour(&self) -> &Behaviour {
-        &self.behaviour
+    pub(crate) fn conflates(&self) -> bool {
+        self.conflates.load(Ordering::Relaxed)
     }
 
     /// What leaves signals behind goes through [`with`](Self::with).
@@ -215,6 +217,27 @@ impl SocketCore {
 }
 
 #[cfg(unix)]
+impl SocketCore {
+    /// What can be done now without waiting.
+    pub(crate) fn look(&self) -> Ready {
+        let ready = self.ready();
+        if ready.receive || ready.closed {
+            return ready;
+        }
+        self.read_leased();
+        self.fetch_what_is_kept_back();
+        self.ready()
+    }
+
+    /// Whether a message that begins like this would be taken now.
+    pub(crate) fn takes(&self, head: &[u8]) -> Result<bool, Error> {
+        let state = self.lock();
+        let State { queues, life, .. } = &*state;
+        life.open()?;
+        queues.takes(head)
+    }
+}
+
 impl Pollable for SocketCore {
     fn ready(&self) -> Ready {
         let state = self.lock();

@@ -140,7 +140,10 @@ impl SocketCore {
             state.life.open()?;
             state.life.set_linger(made.linger);
             state.queues.limit(HighWaterMarks::of(&made));
-            Ok::<_, Error>(self.present.replace(made))
+            let behaviour = state.queues.configure(made.behaviour.clone());
+            self.conflates
+                .store(made.behaviour.conflate, Ordering::Relaxed);
+            Ok::<_, Error>((self.present.replace(made), behaviour))
         })?;
         drop(before);
         self.watch_revisions();

@@ -1,6 +1,7 @@
 //! The messages of a socket: the pattern, the pipes, and messages that were taken and given back.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use sealwire_zmtp::Frames;
@@ -20,6 +21,7 @@ pub(super) struct Queues {
     /// Taken in a batch and given back: the next to be received.
     returned: VecDeque<Message>,
     high_water_marks: HighWaterMarks,
+    pub(super) behaviour: Behaviour,
 }
 
 /// Why a batch ended.
@@ -47,6 +49,7 @@ impl Queues {
             pattern,
             returned: VecDeque::new(),
             high_water_marks: HighWaterMarks::of(options),
+            behaviour: options.behaviour.clone(),
         })
     }
 
@@ -134,6 +137,10 @@ impl Queues {
         (dropped, End::Taken)
     }
 
+    pub(super) fn takes(&self, head: &[u8]) -> Result<bool, Error> {
+        self.pattern.takes(&self.pipes, head)
+    }
+
     pub(super) fn writable(&self) -> bool {
         self.pattern.writable(&self.pipes)
     }
@@ -146,11 +153,10 @@ impl Queues {
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
         provenance: Provenance,
-        behaviour: &Behaviour,
     ) -> Result<PipeId, &'static str> {
         let marks = self.high_water_marks;
         let id = self.pipes.insert(peer, link, marks, provenance);
-        for frames in behaviour.greetings() {
+        for frames in self.behaviour.greetings() {
             self.pipes.push(id, Item::OwnMessage(frames));
         }
         match self.pattern.attached(&mut self.pipes, id) {
@@ -194,6 +200,13 @@ impl Queues {
         half_free
     }
 
+    /// Changes the options of single socket types. Returns those before, as their messages are not to be dropped
+    /// here.
+    pub(super) fn configure(&mut self, behaviour: Behaviour) -> Behaviour {
+        self.pattern.configure(&self.pipes, &behaviour);
+        mem::replace(&mut self.behaviour, behaviour)
+    }
+
     // ---- limits ----------------------------------------------------------------------------------
 
     /// The bytes that one peer may have waiting to be read; 0 for no limit.
@@ -225,7 +238,7 @@ impl Queues {
 
     /// Discards what was received and nobody will read, and says how many messages that were.
     pub(super) fn discard_unread(&mut self) -> usize {
-        let returned = std::mem::take(&mut self.returned);
+        let returned = mem::take(&mut self.returned);
         let unread = returned.len() + self.pipes.discard_unread();
         let returned = returned.into_iter().map(Message::into_frames);
         self.pipes.discard_all(returned.collect());
@@ -250,14 +263,9 @@ mod tests {
         fn finish(&self) {}
     }
 
-    fn attach(queues: &mut Queues, options: &SocketOptions) -> PipeId {
+    fn attach(queues: &mut Queues) -> PipeId {
         let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
-        let attached = queues.attach(
-            Arc::new(peer),
-            Arc::new(Silent),
-            Provenance::default(),
-            &options.behaviour,
-        );
+        let attached = queues.attach(Arc::new(peer), Arc::new(Silent), Provenance::default());
         attached.unwrap()
     }
 
@@ -281,7 +289,7 @@ mod tests {
     fn what_is_given_back_comes_first_and_in_its_order() {
         let options = SocketOptions::new(SocketType::Pull);
         let mut queues = Queues::new(&options, |_| {}).unwrap();
-        let id = attach(&mut queues, &options);
+        let id = attach(&mut queues);
         deliver(&mut queues, id, &["a", "b", "c", "d"]);
         let mut taken = Vec::new();
         assert_eq!(queues.receive_many(&mut taken, 3).unwrap(), 3);
@@ -300,7 +308,7 @@ mod tests {
             ..SocketOptions::new(SocketType::Push)
         };
         let mut queues = Queues::new(&options, |_| {}).unwrap();
-        attach(&mut queues, &options);
+        attach(&mut queues);
         let texts = ["a", "b", "c", "d", "e"];
         let mut messages: VecDeque<_> = texts.map(Message::from).into();
         assert!(matches!(
@@ -324,7 +332,7 @@ mod tests {
         let options = SocketOptions::new(SocketType::Pair);
         let mut queues = Queues::new(&options, |_| {}).unwrap();
         queues.pattern.expect_peers(true);
-        let id = attach(&mut queues, &options);
+        let id = attach(&mut queues);
         for text in ["a", "b"] {
             queues.send(&mut Frames::from(text)).unwrap();
         }

@@ -467,7 +467,7 @@ impl Ends<Item> for Direction<'_> {
     }
 
     fn may_wait(&self) -> bool {
-        !self.from.core.behaviour().conflate && !self.to.core.takes_at_once()
+        !self.from.core.conflates() && !self.to.core.takes_at_once()
     }
 
     fn are_joined(&self) -> bool {

@@ -5,7 +5,6 @@ use sealwire_zmtp::{Frame, Frames, SocketType};
 use super::OptionsError;
 
 /// The value of an option.
-#[derive(PartialEq)]
 enum Setting<'a> {
     Flag(bool),
     Text(&'a Option<Frames>),
@@ -136,11 +135,5 @@ impl Behaviour {
             }),
             None => Ok(()),
         }
-    }
-
-    /// The name of an option that has another value here.
-    pub(super) fn differing(&self, other: &Self) -> Option<&'static str> {
-        let mut pairs = self.all().into_iter().zip(other.all());
-        pairs.find_map(|(ours, theirs)| (ours.1 != theirs.1).then_some(ours.0))
     }
 }

@@ -260,7 +260,7 @@ impl SocketOptions {
             [Some(ours), Some(theirs)] if ours.is(theirs) => {}
             _ => return Some("interruptible"),
         }
-        self.behaviour.differing(&other.behaviour)
+        None
     }
 
     /// Refuses what only ZMTP can do.

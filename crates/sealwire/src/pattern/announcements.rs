@@ -7,13 +7,14 @@
 //! when the application last read, bound what waits. No cancellation is left out, whatever the
 //! high-water mark.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::pipes::PipeId;
 use super::subscriptions::Topic;
-use crate::options::SocketOptions;
+use crate::options::{Behaviour, SocketOptions};
 use crate::peer::Peer;
 
 /// Which subscriptions and cancellations the application reads.
@@ -25,6 +26,16 @@ enum Told {
     Subscriptions,
     /// All (`xpub_verboser`, `xpub_manual`).
     All,
+}
+
+impl Told {
+    fn by(behaviour: &Behaviour) -> Self {
+        match () {
+            () if behaviour.xpub_verboser || behaviour.xpub_manual => Told::All,
+            () if behaviour.xpub_verbose => Told::Subscriptions,
+            () => Told::Ends,
+        }
+    }
 }
 
 /// Something for the application to read.
@@ -65,16 +76,52 @@ pub(super) struct Announcements {
 
 impl Announcements {
     pub(super) fn new(options: &SocketOptions) -> Self {
-        let behaviour = &options.behaviour;
         Announcements {
-            mode: match () {
-                () if behaviour.xpub_verboser || behaviour.xpub_manual => Told::All,
-                () if behaviour.xpub_verbose => Told::Subscriptions,
-                () => Told::Ends,
-            },
+            mode: Told::by(&options.behaviour),
             waiting: BTreeMap::new(),
             next_place: Place::MIN,
             states: HashMap::new(),
+        }
+    }
+
+    /// Changes what is told from now on. `holders` are all that have a topic now. What waits to be read stays,
+    /// but for what is told once instead of for each peer.
+    pub(super) fn configure<'a>(
+        &mut self,
+        behaviour: &Behaviour,
+        holders: impl Iterator<Item = (&'a Arc<Peer>, &'a Topic)>,
+    ) {
+        let mode = Told::by(behaviour);
+        if mode == self.mode {
+            return;
+        }
+        self.mode = mode;
+        let before = mem::take(&mut self.states);
+        let told = before.into_iter().filter(|(_, state)| state.told);
+        let told: HashSet<Topic> = told.map(|((_, topic), _)| topic).collect();
+        // A topic that the application knows, it knows of all that have it.
+        for (peer, topic) in holders.filter(|(_, topic)| told.contains(*topic)) {
+            let end = (self.scope_of_end(peer), topic.clone());
+            self.states.entry(end).or_default().told = true;
+        }
+        for (place, arrival) in mem::take(&mut self.waiting) {
+            if let Arrival::Change(change) = &arrival {
+                let (peer, topic) = (&change.peer, change.topic.clone());
+                let waits = if change.subscribes {
+                    let state = self.states.entry((self.scope(peer), topic));
+                    &mut state.or_default().subscription
+                } else {
+                    let state = self.states.entry((self.scope_of_end(peer), topic));
+                    let state = state.or_default();
+                    state.told = true;
+                    &mut state.cancellation
+                };
+                if waits.is_some() {
+                    continue;
+                }
+                *waits = Some(place);
+            }
+            self.waiting.insert(place, arrival);
         }
     }
 

@@ -81,6 +81,10 @@ impl Pattern for Dish {
             .map(|(_, frames, peer)| (frames, peer)))
     }
 
+    fn takes(&self, _pipes: &Pipes, _head: &[u8]) -> Result<bool, Error> {
+        Err(Error::Unsupported(Operation::Send))
+    }
+
     fn writable(&self, _pipes: &Pipes) -> bool {
         false
     }

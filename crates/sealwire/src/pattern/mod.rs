@@ -68,7 +68,7 @@ use single_part::SinglePart;
 
 use crate::error::{Error, Operation};
 use crate::message::Message;
-use crate::options::{OptionsError, SocketOptions};
+use crate::options::{Behaviour, OptionsError, SocketOptions};
 use crate::peer::Peer;
 
 /// Why a message was not sent. It is as it was.
@@ -284,6 +284,15 @@ pub(crate) trait Pattern: Send {
     /// addressee, whether it may.
     fn writable(&self, pipes: &Pipes) -> bool;
 
+    /// Whether [`Pattern::send`] takes a message now that begins with this frame.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pattern::send`] that the rest of the message changes nothing about.
+    fn takes(&self, pipes: &Pipes, _head: &[u8]) -> Result<bool, Error> {
+        Ok(self.writable(pipes))
+    }
+
     /// Whether [`Pattern::receive`] has something to say.
     fn readable(&self) -> bool;
 
@@ -305,6 +314,9 @@ pub(crate) trait Pattern: Send {
             outbound.limit(marks);
         }
     }
+
+    /// Changes the options that the type has for itself, from now on.
+    fn configure(&mut self, _pipes: &Pipes, _behaviour: &Behaviour) {}
 
     /// Whether any endpoint is being connected to, so that messages may wait for a peer.
     fn expect_peers(&mut self, expecting: bool) {

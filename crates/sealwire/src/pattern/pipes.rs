@@ -178,10 +178,12 @@ impl Pipes {
         self.slab.get(id)?.provenance.options.upgrade()
     }
 
-    /// Changes the limits of the queues. Messages above a lower limit stay.
+    /// Changes the limits of the queues. Messages above a lower limit stay, and whether a queue holds the latest
+    /// message only.
     pub(crate) fn limit(&mut self, marks: HighWaterMarks) {
         for (_, pipe) in &mut self.slab {
-            pipe.high_water_marks = marks;
+            let conflate = pipe.high_water_marks.conflate;
+            pipe.high_water_marks = HighWaterMarks { conflate, ..marks };
             pipe.taken_inbound(&mut self.signals);
         }
     }

@@ -12,7 +12,7 @@ use super::subscriptions::{Added, Subscriptions};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::account::{Exceeded, Kind};
 use crate::error::{Error, Operation, StateError};
-use crate::options::SocketOptions;
+use crate::options::{Behaviour, SocketOptions};
 
 /// Whether the application sees what subscribers send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,16 +44,21 @@ struct XpubOptions {
     invert: bool,
 }
 
+impl XpubOptions {
+    fn of(behaviour: &Behaviour) -> Self {
+        XpubOptions {
+            manual: behaviour.xpub_manual,
+            no_drop: behaviour.publish_no_drop,
+            invert: behaviour.invert_matching,
+        }
+    }
+}
+
 impl Publish {
     pub(crate) fn new(upstream: Upstream, options: &SocketOptions) -> Self {
-        let behaviour = &options.behaviour;
         Publish {
             upstream,
-            options: XpubOptions {
-                manual: behaviour.xpub_manual,
-                no_drop: behaviour.publish_no_drop,
-                invert: behaviour.invert_matching,
-            },
+            options: XpubOptions::of(&options.behaviour),
             subscriptions: Subscriptions::default(),
             requested: Subscriptions::default(),
             last_reader: None,
@@ -212,6 +217,31 @@ impl Pattern for Publish {
         Ok(received)
     }
 
+    fn configure(&mut self, pipes: &Pipes, behaviour: &Behaviour) {
+        let options = XpubOptions::of(behaviour);
+        if options.manual != self.options.manual {
+            // Who has asked keeps what that was granted; from now on the application grants.
+            self.requested = match options.manual {
+                true => self.subscriptions.clone(),
+                false => Subscriptions::default(),
+            };
+            for id in pipes.live() {
+                self.note_held(pipes, id);
+            }
+        }
+        self.options = options;
+        let asked = match self.options.manual {
+            true => &self.requested,
+            false => &self.subscriptions,
+        };
+        let holders = pipes.live().flat_map(|id| {
+            let topics = asked.topics_of(id);
+            let peer = pipes.peer(id);
+            topics.filter_map(move |topic| Some((peer?, topic)))
+        });
+        self.announcements.configure(behaviour, holders);
+    }
+
     fn writable(&self, pipes: &Pipes) -> bool {
         !self.options.no_drop || pipes.live().all(|id| pipes.has_room(id))
     }
@@ -252,7 +282,6 @@ mod tests {
     use super::super::silent::{End, Scene};
     use super::*;
     use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
-    use crate::options::Behaviour;
 
     fn xpub() -> (Scene, Publish) {
         let options = SocketOptions::new(SocketType::XPub);

@@ -48,6 +48,10 @@ impl Pattern for Pull {
         true
     }
 
+    fn takes(&self, _pipes: &Pipes, _head: &[u8]) -> Result<bool, Error> {
+        Err(Error::Unsupported(Operation::Send))
+    }
+
     fn writable(&self, _pipes: &Pipes) -> bool {
         false
     }

@@ -99,6 +99,13 @@ impl Pattern for Rep {
         Ok(Some((frames, peer)))
     }
 
+    fn takes(&self, _pipes: &Pipes, _head: &[u8]) -> Result<bool, Error> {
+        match self.asker {
+            Some(_) => Ok(true),
+            None => Err(Error::State(StateError::NothingToAnswer)),
+        }
+    }
+
     fn writable(&self, _pipes: &Pipes) -> bool {
         self.asker.is_some()
     }

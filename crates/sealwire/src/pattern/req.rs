@@ -12,7 +12,7 @@ use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, StateError};
-use crate::options::SocketOptions;
+use crate::options::{Behaviour, SocketOptions};
 
 enum State {
     Idle,
@@ -28,6 +28,8 @@ pub(crate) struct Req {
     state: State,
     /// A number in front of each request, that its answer must bring back.
     correlate: bool,
+    /// The request under way has such a number.
+    numbered: bool,
     /// A new request gives up the one before.
     relaxed: bool,
     request: u32,
@@ -41,6 +43,7 @@ impl Req {
         Req {
             state: State::Idle,
             correlate: options.behaviour.request_correlate,
+            numbered: false,
             relaxed: options.behaviour.request_relaxed,
             // A start that differs keeps the answers to an earlier socket from fitting.
             request: first,
@@ -92,16 +95,16 @@ impl Pattern for Req {
         let expected = matches!(self.state, State::Sent(sent) if sent == id);
         // What REQ put in front comes back in front of the answer.
         let answers = match frames.frames() {
-            [number, delimiter, _, ..] if self.correlate => {
+            [number, delimiter, _, ..] if self.numbered => {
                 number.as_slice() == self.number() && delimiter.is_empty()
             }
-            [delimiter, _, ..] => !self.correlate && delimiter.is_empty(),
+            [delimiter, _, ..] => !self.numbered && delimiter.is_empty(),
             _ => false,
         };
         if !expected || !answers {
             return Delivery::Ignored(FromPeer::Message(frames));
         }
-        for _ in 0..1 + usize::from(self.correlate) {
+        for _ in 0..1 + usize::from(self.numbered) {
             frames.pop_front();
         }
         pipes.push_inbound(id, frames);
@@ -131,6 +134,7 @@ impl Pattern for Req {
                 return Err(SendFailure::WouldBlock);
             }
         };
+        self.numbered = self.correlate;
         match mem::replace(&mut self.state, state) {
             State::Waiting(frames) => {
                 pipes.discard(frames);
@@ -158,6 +162,18 @@ impl Pattern for Req {
                 Err(Error::RequestLost)
             }
         }
+    }
+
+    fn configure(&mut self, _pipes: &Pipes, behaviour: &Behaviour) {
+        self.correlate = behaviour.request_correlate;
+        self.relaxed = behaviour.request_relaxed;
+    }
+
+    fn takes(&self, pipes: &Pipes, _head: &[u8]) -> Result<bool, Error> {
+        if !self.relaxed && !matches!(self.state, State::Idle) {
+            return Err(Error::State(StateError::AnswerPending));
+        }
+        Ok(self.writable(pipes))
     }
 
     fn writable(&self, pipes: &Pipes) -> bool {

@@ -43,6 +43,7 @@ impl RoundRobin {
     /// Changes how much may wait for a peer.
     pub(crate) fn limit(&mut self, marks: HighWaterMarks) {
         self.backlog_limit = marks.send;
+        self.conflate = marks.conflate;
     }
 
     pub(crate) fn expect_peers(&mut self, expecting: bool) {

@@ -14,7 +14,7 @@ use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, MessageError};
-use crate::options::SocketOptions;
+use crate::options::{Behaviour, SocketOptions};
 
 pub(crate) struct Router {
     mandatory: bool,
@@ -31,17 +31,27 @@ pub(crate) struct Router {
 
 impl Router {
     pub(crate) fn new(options: &SocketOptions) -> Self {
-        Router {
-            mandatory: options.behaviour.router_mandatory,
-            handover: options.behaviour.router_handover,
-            by_user_id: options.behaviour.routing_id_is_user_id,
-            notify_connect: options.behaviour.router_notify_connect,
-            notify_disconnect: options.behaviour.router_notify_disconnect,
+        let mut router = Router {
+            mandatory: false,
+            handover: false,
+            by_user_id: false,
+            notify_connect: false,
+            notify_disconnect: false,
             routes: HashMap::new(),
             names: HashMap::new(),
             next_name: 0,
             inbound: FairQueue::default(),
-        }
+        };
+        router.take(&options.behaviour);
+        router
+    }
+
+    fn take(&mut self, behaviour: &Behaviour) {
+        self.mandatory = behaviour.router_mandatory;
+        self.handover = behaviour.router_handover;
+        self.by_user_id = behaviour.routing_id_is_user_id;
+        self.notify_connect = behaviour.router_notify_connect;
+        self.notify_disconnect = behaviour.router_notify_disconnect;
     }
 
     /// A routing id for a peer that gave none: a zero octet, which peers may not use as their
@@ -162,6 +172,18 @@ impl Pattern for Router {
             frames.push_front(self.names.get(&id).cloned().unwrap_or_default());
             (frames, peer)
         }))
+    }
+
+    fn configure(&mut self, _pipes: &Pipes, behaviour: &Behaviour) {
+        self.take(behaviour);
+    }
+
+    fn takes(&self, pipes: &Pipes, head: &[u8]) -> Result<bool, Error> {
+        match self.routes.get(head) {
+            _ if !self.mandatory => Ok(true),
+            Some(&id) => Ok(pipes.has_room(id)),
+            None => Err(Error::Unroutable(head.to_vec())),
+        }
     }
 
     fn writable(&self, _pipes: &Pipes) -> bool {

@@ -14,7 +14,7 @@ use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, MessageError};
-use crate::options::SocketOptions;
+use crate::options::{Behaviour, SocketOptions};
 
 pub(crate) struct Server {
     routes: HashMap<u32, PipeId>,
@@ -140,6 +140,11 @@ impl Pattern for Server {
     ) -> Result<(), Error> {
         pipes.disconnect(self.pipe(routing_id)?, reason);
         Ok(())
+    }
+
+    fn configure(&mut self, _pipes: &Pipes, behaviour: &Behaviour) {
+        self.omit_routing_id = behaviour.omit_routing_id;
+        self.connection_events = behaviour.connection_events;
     }
 
     fn writable(&self, _pipes: &Pipes) -> bool {

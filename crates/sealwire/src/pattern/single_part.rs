@@ -42,6 +42,10 @@ impl<P: Pattern> Pattern for SinglePart<P> {
         self.0.receives_unchanged()
     }
 
+    fn takes(&self, pipes: &Pipes, head: &[u8]) -> Result<bool, Error> {
+        self.0.takes(pipes, head)
+    }
+
     fn writable(&self, pipes: &Pipes) -> bool {
         self.0.writable(pipes)
     }

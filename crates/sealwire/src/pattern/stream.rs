@@ -11,7 +11,7 @@ use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, MessageError};
-use crate::options::SocketOptions;
+use crate::options::{Behaviour, SocketOptions};
 
 pub(crate) struct Stream {
     notify: bool,
@@ -117,6 +117,18 @@ impl Pattern for Stream {
             frames.push_front(Frame::copy_from_slice(&name));
             (frames, peer)
         }))
+    }
+
+    fn configure(&mut self, _pipes: &Pipes, behaviour: &Behaviour) {
+        self.notify = !behaviour.stream_silent;
+    }
+
+    fn takes(&self, pipes: &Pipes, head: &[u8]) -> Result<bool, Error> {
+        let route = head.try_into().ok();
+        match route.and_then(|name: [u8; 5]| self.routes.get(&name)) {
+            Some(&id) => Ok(pipes.has_room(id)),
+            None => Err(Error::Unroutable(head.to_vec())),
+        }
     }
 
     fn writable(&self, _pipes: &Pipes) -> bool {

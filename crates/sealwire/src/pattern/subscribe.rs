@@ -22,7 +22,7 @@ use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation, StateError};
 use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
-use crate::options::SocketOptions;
+use crate::options::{Behaviour, SocketOptions};
 
 /// Whether the application may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,6 +165,17 @@ impl Pattern for Subscribe {
 
     fn receives_unchanged(&self) -> bool {
         true
+    }
+
+    fn configure(&mut self, _pipes: &Pipes, behaviour: &Behaviour) {
+        self.invert = behaviour.invert_matching;
+    }
+
+    fn takes(&self, _pipes: &Pipes, _head: &[u8]) -> Result<bool, Error> {
+        match self.upstream {
+            Upstream::Closed => Err(Error::Unsupported(Operation::Send)),
+            Upstream::Open => Ok(true),
+        }
     }
 
     fn writable(&self, _pipes: &Pipes) -> bool {

@@ -16,6 +16,7 @@ use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
 /// A topic, shared by the tables that hold it.
 pub(crate) type Topic = Arc<[u8]>;
 
+#[derive(Clone)]
 pub(crate) struct Subscriptions {
     /// Peers with the empty topic, which everything begins with.
     everything: BTreeSet<PipeId>,
@@ -28,7 +29,7 @@ pub(crate) struct Subscriptions {
     limit: usize,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct PeerTopics {
     topics: HashSet<Topic>,
     bytes: usize,

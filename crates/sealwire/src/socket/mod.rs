@@ -27,7 +27,7 @@ use crate::monitor::{Counters, Monitor};
 use crate::peer::Peer;
 use crate::waiting::Listening;
 #[cfg(unix)]
-use crate::waiting::Readiness;
+use crate::waiting::{Readiness, Ready};
 
 /// An asynchronous ZeroMQ socket. Works with any executor and needs none of its own: a thread of
 /// the [`Context`] does the I/O.
@@ -440,6 +440,13 @@ impl Socket {
         core.end_direct_reading();
         core.fetch_what_is_kept_back();
         Ok(readiness)
+    }
+
+    /// Returns what can be done now without waiting, for a look in passing. To wait, use
+    /// [`readiness`](Socket::readiness) or the futures. In a child of a fork it says [`closed`](Ready::closed).
+    #[cfg(unix)]
+    pub fn ready(&self) -> Ready {
+        self.core().map_or(Ready::CLOSED, |core| core.look())
     }
 
     /// Returns the numbers of messages, bytes and connections of this socket so far.

@@ -23,11 +23,14 @@ impl Socket {
     ///   [linger time](SocketBuilder::linger) when the socket is closed.
     /// * High-water marks and byte budgets change for all peers, those that are connected too.
     ///   Messages above a lower one stay queued.
+    /// * The options of single socket types ([`router_mandatory`](SocketBuilder::router_mandatory),
+    ///   [`xpub_verbose`](SocketBuilder::xpub_verbose) and so on) count for what is sent, received or
+    ///   subscribed to from now on, and messages for peers for those that come from now on. A queue that
+    ///   [`conflate`](SocketBuilder::conflate)s goes on, and another does not begin to.
     /// * All others, keys and authenticators among them, are those of endpoints that are bound or connected
     ///   from now on. Those that are there go on with what they have, also when they connect again; so each can
     ///   have keys of its own.
-    /// * The type, the context, [`spin`](SocketBuilder::spin), `interruptible` and the options of single socket
-    ///   types stay as they are.
+    /// * The type, the context, [`spin`](SocketBuilder::spin) and `interruptible` stay as they are.
     ///
     /// The options replace all that were there: threads that change the same socket agree on who does.
     ///

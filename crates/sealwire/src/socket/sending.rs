@@ -100,6 +100,12 @@ impl Socket {
         }
     }
 
+    /// Whether a message that begins with this frame would be taken now, for those who send frame by frame.
+    #[doc(hidden)]
+    pub fn takes(&self, head: &[u8]) -> Result<bool, Error> {
+        self.core()?.takes(head)
+    }
+
     /// Sends all messages of the queue, in order, each as [`send`](Socket::send) would: the cheapest way to
     /// send many, since one lock takes up to 256 of them and the connection is told once. Waits while there
     /// is no room. Each message leaves the queue when it is sent; the queue keeps its memory. Returns how

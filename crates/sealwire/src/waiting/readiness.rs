@@ -72,6 +72,15 @@ pub struct Ready {
     pub closed: bool,
 }
 
+impl Ready {
+    /// Nothing, as every operation fails.
+    pub(crate) const CLOSED: Ready = Ready {
+        receive: false,
+        send: false,
+        closed: true,
+    };
+}
+
 /// What a [`Readiness`] looks at.
 pub(crate) trait Pollable: Send + Sync {
     fn ready(&self) -> Ready;
@@ -148,11 +157,7 @@ impl Readiness {
     /// says [`closed`](Ready::closed).
     pub fn take(&self) -> Ready {
         if !self.birth.is_here() {
-            return Ready {
-                receive: false,
-                send: false,
-                closed: true,
-            };
+            return Ready::CLOSED;
         }
         self.notifier.clear();
         self.source.ready()

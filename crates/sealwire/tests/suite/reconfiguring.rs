@@ -9,8 +9,8 @@ use sealwire::auth::{AllowAnyone, AllowedKeysFile};
 use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{
-    Context, Endpoint, Error, Event, Generate as _, KeyPair, PublicKey, Security, SocketBuilder,
-    SocketType,
+    Context, Endpoint, Error, Event, Generate as _, KeyPair, Message, PublicKey, Security,
+    SocketBuilder, SocketType,
 };
 
 fn plain(socket_type: SocketType) -> SocketBuilder {
@@ -288,16 +288,13 @@ fn a_second_value_for_a_property_replaces_the_first() {
 
 #[test]
 fn what_cannot_change_is_refused_and_nothing_changes() {
-    let socket = plain(SocketType::XPub).xpub_welcome_message("hi");
-    let socket = socket.build_blocking().unwrap();
+    let socket = plain(SocketType::XPub).build_blocking().unwrap();
     let refused = |options: SocketBuilder, name: &str| match socket.reconfigure(options) {
         Err(Error::Options(OptionsError::Fixed(option))) => assert_eq!(option, name),
         other => panic!("{name}: {other:?}"),
     };
     let now = || socket.options().unwrap();
     refused(now().spin(Duration::from_micros(1)), "spin");
-    refused(now().xpub_verbose(true), "xpub_verbose");
-    refused(now().xpub_welcome_message("ho"), "xpub_welcome_message");
     refused(now().context(&Context::new().unwrap()), "context");
     refused(plain(SocketType::Pub), "socket_type");
     #[cfg(unix)]
@@ -312,9 +309,7 @@ fn what_cannot_change_is_refused_and_nothing_changes() {
         socket.reconfigure(zero),
         Err(Error::Options(OptionsError::Zero("handshake_timeout")))
     ));
-    let same = now()
-        .xpub_welcome_message("hi")
-        .context(&Context::global().unwrap());
+    let same = now().context(&Context::global().unwrap());
     socket.reconfigure(same).unwrap();
 }
 
@@ -336,4 +331,170 @@ fn a_socket_can_be_made_like_another_and_a_closed_one_takes_no_options() {
     pull.close().unwrap();
     let refused = handle.reconfigure(handle.options().unwrap());
     assert!(matches!(refused, Err(Error::Closed)), "{refused:?}");
+}
+
+#[test]
+fn a_router_begins_to_mind_unknown_names() {
+    let router = plain(SocketType::Router).build_blocking().unwrap();
+    router.bind("tcp://127.0.0.1:*").unwrap();
+    router.send(Message::multipart(["nobody", "x"])).unwrap();
+    change(&router, |it| it.router_mandatory(true));
+    let refused = router.send(Message::multipart(["nobody", "x"]));
+    assert!(matches!(
+        refused.unwrap_err().error(),
+        Error::Unroutable(name) if name == b"nobody"
+    ));
+    change(&router, |it| it.router_mandatory(false));
+    router.send(Message::multipart(["nobody", "x"])).unwrap();
+}
+
+#[test]
+fn a_request_under_way_keeps_its_form() {
+    for path in both() {
+        let (rep, req) = path.pair(SocketType::Rep, SocketType::Req);
+        for numbered in [true, false, true] {
+            req.send("asked before").unwrap();
+            change(&req, |it| it.req_correlate(numbered).req_relaxed(numbered));
+            assert_eq!(rep.recv().unwrap().as_bytes(), b"asked before");
+            rep.send("answered").unwrap();
+            assert_eq!(req.recv().unwrap().as_bytes(), b"answered");
+        }
+        // Relaxed now: the second takes the place of the first.
+        req.send("first").unwrap();
+        req.send("second").unwrap();
+        change(&req, |it| it.req_relaxed(false));
+        assert!(matches!(
+            req.send("third").unwrap_err().error(),
+            Error::State(_)
+        ));
+    }
+}
+
+/// One more client of a server.
+fn another(path: &Path, server: &Socket, socket_type: SocketType) -> Socket {
+    let client = path.client(socket_type).build_blocking().unwrap();
+    client.connect(&server.bound_endpoints()[0]).unwrap();
+    client
+}
+
+/// What an XPUB reads, up to a message that the subscriber sends after its subscriptions.
+fn told(xpub: &Socket, subscriber: &Socket) -> Vec<String> {
+    subscriber.wait_connected(1).unwrap();
+    subscriber.send("end").unwrap();
+    let mut told = Vec::new();
+    loop {
+        let message = xpub.recv().unwrap();
+        match message.as_bytes() {
+            b"end" => return told,
+            [1, topic @ ..] => told.push(format!("+{}", String::from_utf8_lossy(topic))),
+            [0, topic @ ..] => told.push(format!("-{}", String::from_utf8_lossy(topic))),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_publisher_begins_and_ceases_to_be_told_of_everything() {
+    for path in both() {
+        let (xpub, one) = path.pair(SocketType::XPub, SocketType::XSub);
+        let two = another(&path, &xpub, SocketType::XSub);
+        one.subscribe("A").unwrap();
+        assert_eq!(told(&xpub, &one), ["+A"]);
+        two.subscribe("A").unwrap();
+        two.subscribe("B").unwrap();
+        assert_eq!(told(&xpub, &two), ["+B"]);
+        change(&xpub, |it| it.xpub_verboser(true));
+        one.subscribe("B").unwrap();
+        one.unsubscribe("A").unwrap();
+        assert_eq!(told(&xpub, &one), ["+B", "-A"]);
+        two.unsubscribe("A").unwrap();
+        assert_eq!(told(&xpub, &two), ["-A"]);
+        // Not read before it changes back: both have it, and are told of once.
+        for subscriber in [&one, &two] {
+            subscriber.subscribe("C").unwrap();
+        }
+        xpub.wait_subscribed("C", 2).unwrap();
+        change(&xpub, |it| it.xpub_verboser(false));
+        two.unsubscribe("C").unwrap();
+        two.unsubscribe("B").unwrap();
+        assert_eq!(told(&xpub, &two), ["+C"]);
+        one.unsubscribe("B").unwrap();
+        one.unsubscribe("C").unwrap();
+        assert_eq!(told(&xpub, &one), ["-B", "-C"]);
+    }
+}
+
+#[test]
+fn a_publisher_begins_to_grant_by_hand() {
+    for path in both() {
+        let (xpub, xsub) = path.pair(SocketType::XPub, SocketType::XSub);
+        xsub.subscribe("before").unwrap();
+        assert_eq!(told(&xpub, &xsub), ["+before"]);
+        change(&xpub, |it| it.xpub_manual(true));
+        xsub.subscribe("asked").unwrap();
+        assert_eq!(told(&xpub, &xsub), ["+asked"]);
+        for topic in ["asked", "before"] {
+            xpub.send(topic).unwrap();
+        }
+        assert_eq!(xsub.recv().unwrap().as_bytes(), b"before");
+        xpub.subscribe("asked").unwrap();
+        xpub.send("asked").unwrap();
+        assert_eq!(xsub.recv().unwrap().as_bytes(), b"asked");
+        // What it had before it may leave, and the application says what that means.
+        xsub.unsubscribe("before").unwrap();
+        assert_eq!(told(&xpub, &xsub), ["-before"]);
+        xpub.unsubscribe("before").unwrap();
+        for topic in ["before", "asked"] {
+            xpub.send(topic).unwrap();
+        }
+        assert_eq!(xsub.recv().unwrap().as_bytes(), b"asked");
+    }
+}
+
+#[test]
+fn messages_for_peers_are_those_of_the_moment() {
+    for path in both() {
+        let (xpub, first) = path.pair(SocketType::XPub, SocketType::Sub);
+        xpub.wait_connected(1).unwrap();
+        change(&xpub, |it| it.xpub_welcome_message("welcome"));
+        first.subscribe("").unwrap();
+        xpub.wait_subscribed("", 1).unwrap();
+        let second = path.client(SocketType::Sub).build_blocking().unwrap();
+        // Before it connects: what comes first is not to be filtered out.
+        second.subscribe("").unwrap();
+        second.connect(&xpub.bound_endpoints()[0]).unwrap();
+        assert_eq!(second.recv().unwrap().as_bytes(), b"welcome");
+        xpub.wait_subscribed("", 2).unwrap();
+        xpub.send("news").unwrap();
+        for subscriber in [&first, &second] {
+            assert_eq!(subscriber.recv().unwrap().as_bytes(), b"news");
+        }
+    }
+}
+
+#[test]
+fn a_queue_holds_the_latest_message_from_the_next_endpoint_on() {
+    let push = plain(SocketType::Push).linger(Duration::ZERO);
+    let push = push.build_blocking().unwrap();
+    let (one, two) = (plain(SocketType::Pull), plain(SocketType::Pull));
+    let (one, two) = (one.build_blocking().unwrap(), two.build_blocking().unwrap());
+    let endpoint = push.bind("inproc://reconfiguring-conflate").unwrap();
+    one.connect(&endpoint).unwrap();
+    push.wait_connected(1).unwrap();
+    change(&one, |it| it.conflate(true));
+    change(&two, |it| it.conflate(true));
+    two.connect(&endpoint).unwrap();
+    push.wait_connected(2).unwrap();
+    for number in 0..8 {
+        push.send(number.to_string()).unwrap();
+    }
+    let all = |pull: &Socket| {
+        let next = || pull.try_recv().ok();
+        let texts = std::iter::from_fn(next).map(|it| it.as_str().unwrap().to_owned());
+        texts.collect::<Vec<_>>()
+    };
+    let (of_one, of_two) = (all(&one), all(&two));
+    assert_eq!(of_one.len(), 4, "{of_one:?}");
+    assert_eq!(of_two.len(), 1, "{of_two:?}");
+    assert!(of_two[0] == "6" || of_two[0] == "7", "{of_two:?}");
 }
