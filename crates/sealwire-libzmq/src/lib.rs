@@ -12,4 +12,11 @@
 #![deny(unsafe_code)]
 
 pub mod abi;
+pub mod context;
 pub mod errno;
+pub mod message;
+pub mod monitor;
+pub mod options;
+pub mod polling;
+pub mod proxy;
+pub mod socket;

@@ -110,6 +110,10 @@ pub use sealwire_zmtp::{
     SecretKey, SocketType,
 };
 pub use security::{Blake3Client, Blake3Server, Security};
+/// For the library that stands in for libzmq. It may change at any time.
+#[cfg(unix)]
+#[doc(hidden)]
+pub use socket::embed;
 pub use socket::{Incoming, Socket, SocketBuilder, blocking};
 #[cfg(feature = "wss")]
 pub use transport::TlsError;

@@ -10,5 +10,13 @@
     reason = "what a caller has to keep to is the contract of zmq.h"
 )]
 
-mod error;
+pub mod contexts;
+pub mod error;
 mod guard;
+mod handles;
+pub mod messages;
+pub mod monitors;
+mod pointers;
+pub mod polling;
+pub mod proxies;
+pub mod sockets;

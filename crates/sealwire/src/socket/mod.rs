@@ -2,6 +2,8 @@
 
 pub mod blocking;
 mod builder;
+#[cfg(unix)]
+pub mod embed;
 mod handle;
 mod incoming;
 mod limited;

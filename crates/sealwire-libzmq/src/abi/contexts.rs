@@ -1,0 +1,79 @@
+//! `zmq_ctx_*`, and what came before them.
+
+use std::sync::Arc;
+
+use libc::{c_int, c_void};
+
+use super::guard;
+use super::handles::Handles;
+use crate::context::Context;
+use crate::errno::Errno;
+
+static CONTEXTS: Handles<Context> = Handles::of_kind(1);
+
+pub(super) fn context(handle: *mut c_void) -> Result<Arc<Context>, Errno> {
+    CONTEXTS.get(handle).ok_or(Errno::FAULT)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_ctx_new() -> *mut c_void {
+    guard::value(std::ptr::null_mut(), || {
+        Ok(CONTEXTS.open(Arc::new(Context::new())))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_init(io_threads: c_int) -> *mut c_void {
+    guard::value(std::ptr::null_mut(), || {
+        if io_threads < 0 {
+            return Err(Errno::INVAL);
+        }
+        let context = Context::new();
+        context.set(1, io_threads)?;
+        Ok(CONTEXTS.open(Arc::new(context)))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_ctx_term(handle: *mut c_void) -> c_int {
+    guard::status(|| {
+        let context = context(handle)?;
+        // Nothing of the parent's is ended in a child of a fork.
+        if context.is_here() {
+            context.terminate()?;
+        }
+        CONTEXTS.close(handle);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_term(handle: *mut c_void) -> c_int {
+    zmq_ctx_term(handle)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_ctx_destroy(handle: *mut c_void) -> c_int {
+    zmq_ctx_term(handle)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_ctx_shutdown(handle: *mut c_void) -> c_int {
+    guard::status(|| {
+        let context = context(handle)?;
+        if context.is_here() {
+            context.shut_down();
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_ctx_set(handle: *mut c_void, option: c_int, value: c_int) -> c_int {
+    guard::status(|| context(handle)?.set(option, value))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_ctx_get(handle: *mut c_void, option: c_int) -> c_int {
+    guard::number(|| context(handle)?.get(option))
+}

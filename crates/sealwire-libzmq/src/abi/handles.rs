@@ -1,0 +1,111 @@
+//! Contexts and sockets as pointers. A pointer names a slot that is never freed and used again late, so that
+//! one which was closed is told from one that is open.
+
+use std::collections::VecDeque;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use libc::c_void;
+
+/// What a pointer to a slot points to first.
+const OPEN: u32 = 0x5EA1_0001;
+const FREE: u32 = 0x5EA1_0000;
+
+/// So many slots rest before one of them is used again.
+const RESTING: usize = 1024;
+
+#[repr(C)]
+struct Slot<T> {
+    tag: AtomicU32,
+    kind: u32,
+    value: RwLock<Option<Arc<T>>>,
+}
+
+/// All handles of one kind.
+pub(super) struct Handles<T: 'static> {
+    kind: u32,
+    free: Mutex<VecDeque<&'static Slot<T>>>,
+}
+
+impl<T> Handles<T> {
+    pub(super) const fn of_kind(kind: u32) -> Self {
+        Handles {
+            kind,
+            free: Mutex::new(VecDeque::new()),
+        }
+    }
+
+    /// Gives a handle to the value.
+    pub(super) fn open(&self, value: Arc<T>) -> *mut c_void {
+        let rested = {
+            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            (free.len() > RESTING).then(|| free.pop_front()).flatten()
+        };
+        let slot = rested.unwrap_or_else(|| {
+            Box::leak(Box::new(Slot {
+                tag: AtomicU32::new(FREE),
+                kind: self.kind,
+                value: RwLock::new(None),
+            }))
+        });
+        *slot.value.write().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        slot.tag.store(OPEN, Ordering::Release);
+        ptr::from_ref(slot).cast_mut().cast()
+    }
+
+    /// `None` for null, for what was closed, and for what is no handle of this kind as far as that can be seen.
+    pub(super) fn get(&self, handle: *mut c_void) -> Option<Arc<T>> {
+        let slot = self.slot(handle)?;
+        let value = slot.value.read().unwrap_or_else(PoisonError::into_inner);
+        value.clone()
+    }
+
+    /// Takes the value out. `None` as for [`get`](Self::get).
+    pub(super) fn close(&self, handle: *mut c_void) -> Option<Arc<T>> {
+        let slot = self.slot(handle)?;
+        let value = (slot.value.write().unwrap_or_else(PoisonError::into_inner)).take()?;
+        slot.tag.store(FREE, Ordering::Release);
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        free.push_back(slot);
+        Some(value)
+    }
+
+    fn slot(&self, handle: *mut c_void) -> Option<&'static Slot<T>> {
+        let slot = handle.cast::<Slot<T>>();
+        if slot.is_null() || !slot.is_aligned() {
+            return None;
+        }
+        // SAFETY: a handle that this library gave out, as the program says, points to a slot, which is never
+        // freed. Of another kind of handle the first two fields are read, which all have.
+        let (tag, kind) = unsafe { ((*slot).tag.load(Ordering::Acquire), (*slot).kind) };
+        // SAFETY: a slot of this kind by its second field.
+        (tag == OPEN && kind == self.kind).then(|| unsafe { &*slot })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_handle_is_told_from_an_open_one() {
+        static NUMBERS: Handles<u32> = Handles::of_kind(1);
+        static TEXTS: Handles<&str> = Handles::of_kind(2);
+        let seven = NUMBERS.open(Arc::new(7));
+        let text = TEXTS.open(Arc::new("text"));
+        assert_eq!(NUMBERS.get(seven).as_deref(), Some(&7));
+        assert!(NUMBERS.get(text).is_none() && TEXTS.get(seven).is_none());
+        assert!(NUMBERS.get(ptr::null_mut()).is_none());
+        assert_eq!(NUMBERS.close(seven).as_deref(), Some(&7));
+        assert!(NUMBERS.close(seven).is_none() && NUMBERS.get(seven).is_none());
+        // The next is another.
+        let eight = NUMBERS.open(Arc::new(8));
+        assert!(eight != seven && NUMBERS.get(seven).is_none());
+        for _ in 0..2 * RESTING {
+            NUMBERS.close(NUMBERS.open(Arc::new(9)));
+        }
+        assert!(NUMBERS.free.lock().unwrap().len() <= RESTING + 2);
+        assert_eq!(NUMBERS.get(eight).as_deref(), Some(&8));
+    }
+}

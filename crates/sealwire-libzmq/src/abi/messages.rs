@@ -1,0 +1,148 @@
+//! `zmq_msg_*`.
+
+use std::ffi::CStr;
+use std::ptr;
+
+use libc::{c_char, c_int, c_void};
+
+use super::guard;
+use super::pointers::object;
+use crate::errno::Errno;
+use crate::message::{FreeFn, Msg};
+
+const MORE: c_int = 1;
+const SHARED: c_int = 3;
+
+/// A message that there is.
+pub(super) fn message<'a>(message: *mut Msg) -> Result<&'a mut Msg, Errno> {
+    let message = object(message)?;
+    match message.is_one() {
+        true => Ok(message),
+        false => Err(Errno::FAULT),
+    }
+}
+
+/// Puts a message where there is none: what was in the memory counts for nothing.
+fn put(place: *mut Msg, message: Msg) -> Result<(), Errno> {
+    if place.is_null() {
+        return Err(Errno::FAULT);
+    }
+    // SAFETY: not null; the memory of a message, as the program says, of which nothing is read.
+    unsafe { ptr::write(place, message) }
+    Ok(())
+}
+
+/// Ends a message and puts another in its place.
+pub(super) fn replace(place: *mut Msg, with: Msg) -> Result<(), Errno> {
+    *message(place)? = with;
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_init(place: *mut Msg) -> c_int {
+    guard::status(|| put(place, Msg::new()))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_init_size(place: *mut Msg, size: usize) -> c_int {
+    guard::status(|| put(place, Msg::of_size(size)?))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zmq_msg_init_data(
+    place: *mut Msg,
+    data: *mut c_void,
+    size: usize,
+    free: Option<FreeFn>,
+    hint: *mut c_void,
+) -> c_int {
+    guard::status(|| {
+        if size > 0 && data.is_null() {
+            return Err(Errno::FAULT);
+        }
+        // SAFETY: the contract of the function, which the program keeps to.
+        put(place, unsafe { Msg::of_foreign(data, size, free, hint) })
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_close(place: *mut Msg) -> c_int {
+    guard::status(|| {
+        let message = message(place)?;
+        // SAFETY: a message, which is none from now on: its check is gone with it.
+        unsafe { ptr::drop_in_place(message) }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_move(to: *mut Msg, from: *mut Msg) -> c_int {
+    guard::status(|| {
+        message(to)?;
+        message(from)?;
+        if ptr::eq(to, from) {
+            return Ok(());
+        }
+        replace(to, std::mem::take(message(from)?))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_copy(to: *mut Msg, from: *mut Msg) -> c_int {
+    guard::status(|| {
+        message(to)?;
+        let copy = message(from)?.share();
+        if ptr::eq(to, from) {
+            return Ok(());
+        }
+        replace(to, copy)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_data(place: *mut Msg) -> *mut c_void {
+    guard::value(ptr::null_mut(), || Ok(message(place)?.data()))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_size(place: *const Msg) -> usize {
+    guard::value(0, || Ok(message(place.cast_mut())?.size()))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_more(place: *const Msg) -> c_int {
+    zmq_msg_get(place, MORE)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_get(place: *const Msg, property: c_int) -> c_int {
+    guard::number(|| {
+        let message = message(place.cast_mut())?;
+        match property {
+            MORE => Ok(c_int::from(message.more())),
+            SHARED => Ok(c_int::from(message.is_shared())),
+            // The deprecated SRCFD among them: many messages come by one read.
+            _ => Err(Errno::INVAL),
+        }
+    })
+}
+
+/// No property can be set, as in libzmq.
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_set(_place: *mut Msg, _property: c_int, _value: c_int) -> c_int {
+    guard::number(|| Err(Errno::INVAL))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zmq_msg_gets(place: *const Msg, property: *const c_char) -> *const c_char {
+    guard::value(ptr::null(), || {
+        let message = message(place.cast_mut())?;
+        if property.is_null() {
+            return Err(Errno::INVAL);
+        }
+        // SAFETY: not null; a text, as the program says.
+        let name = unsafe { CStr::from_ptr(property) };
+        let name = name.to_str().map_err(|_| Errno::INVAL)?;
+        message.property(name).ok_or(Errno::INVAL)
+    })
+}

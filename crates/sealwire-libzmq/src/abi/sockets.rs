@@ -1,0 +1,229 @@
+//! Sockets: making, closing, options, endpoints, sending and receiving.
+
+use std::sync::Arc;
+
+use libc::{c_char, c_int, c_void, iovec};
+use sealwire::Frame;
+
+use super::contexts::context;
+use super::handles::Handles;
+use super::messages::{message, replace};
+use super::pointers::{answer, bytes, copy_out, object, objects, text};
+use super::{guard, pointers};
+use crate::errno::Errno;
+use crate::message::Msg;
+use crate::socket::{SNDMORE, Socket, type_of};
+
+static SOCKETS: Handles<Socket> = Handles::of_kind(2);
+
+pub(super) fn socket(handle: *mut c_void) -> Result<Arc<Socket>, Errno> {
+    SOCKETS.get(handle).ok_or(Errno::NOTSOCK)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_socket(handle: *mut c_void, socket_type: c_int) -> *mut c_void {
+    guard::value(std::ptr::null_mut(), || {
+        let context = context(handle)?;
+        if context.is_shut_down() {
+            return Err(Errno::TERM);
+        }
+        let socket_type = type_of(socket_type).ok_or(Errno::INVAL)?;
+        Ok(SOCKETS.open(context.open(socket_type)?))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_close(handle: *mut c_void) -> c_int {
+    guard::status(|| {
+        let socket = SOCKETS.close(handle).ok_or(Errno::NOTSOCK)?;
+        socket.close();
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_setsockopt(
+    handle: *mut c_void,
+    option: c_int,
+    value: *const c_void,
+    size: usize,
+) -> c_int {
+    guard::status(|| {
+        let socket = socket(handle)?;
+        let given = match value.is_null() {
+            true if size > 0 => return Err(Errno::INVAL),
+            true => None,
+            false => Some(bytes(value, size)?),
+        };
+        socket.set(option, given)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_getsockopt(
+    handle: *mut c_void,
+    option: c_int,
+    value: *mut c_void,
+    size: *mut usize,
+) -> c_int {
+    guard::number(|| {
+        let socket = socket(handle)?;
+        let room = *object(size)?;
+        answer(&socket.get(option, room)?, value, size)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_bind(handle: *mut c_void, endpoint: *const c_char) -> c_int {
+    guard::status(|| socket(handle)?.bind(text(endpoint)?))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_connect(handle: *mut c_void, endpoint: *const c_char) -> c_int {
+    guard::status(|| socket(handle)?.connect(text(endpoint)?))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_unbind(handle: *mut c_void, endpoint: *const c_char) -> c_int {
+    guard::status(|| socket(handle)?.unbind(text(endpoint)?))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_disconnect(handle: *mut c_void, endpoint: *const c_char) -> c_int {
+    guard::status(|| socket(handle)?.disconnect(text(endpoint)?))
+}
+
+/// Sizes are told as `int`.
+fn told(size: usize) -> c_int {
+    c_int::try_from(size).unwrap_or(c_int::MAX)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_send(
+    handle: *mut c_void,
+    data: *const c_void,
+    size: usize,
+    flags: c_int,
+) -> c_int {
+    guard::number(|| {
+        let socket = socket(handle)?;
+        let part = Frame::copy_from_slice(bytes(data, size)?);
+        socket.send(part, flags).map_err(|(error, _)| error)?;
+        Ok(told(size))
+    })
+}
+
+/// The bytes live as long as the program, which is not used: up to 70 of them are copied anyway.
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_send_const(
+    handle: *mut c_void,
+    data: *const c_void,
+    size: usize,
+    flags: c_int,
+) -> c_int {
+    zmq_send(handle, data, size, flags)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_recv(
+    handle: *mut c_void,
+    data: *mut c_void,
+    size: usize,
+    flags: c_int,
+) -> c_int {
+    guard::number(|| {
+        let part = socket(handle)?.receive(flags)?;
+        copy_out(part.as_bytes(), data, size);
+        Ok(told(part.size()))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_send(place: *mut Msg, handle: *mut c_void, flags: c_int) -> c_int {
+    guard::number(|| {
+        let socket = socket(handle)?;
+        let message = message(place)?;
+        let size = message.size();
+        match socket.send(message.take(), flags) {
+            Ok(()) => Ok(told(size)),
+            Err((error, part)) => {
+                *message = Msg::received(part, None, false);
+                Err(error)
+            }
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_msg_recv(place: *mut Msg, handle: *mut c_void, flags: c_int) -> c_int {
+    guard::number(|| {
+        let socket = socket(handle)?;
+        message(place)?;
+        let part = socket.receive(flags)?;
+        let size = part.size();
+        replace(place, part)?;
+        Ok(told(size))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_sendmsg(handle: *mut c_void, place: *mut Msg, flags: c_int) -> c_int {
+    zmq_msg_send(place, handle, flags)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_recvmsg(handle: *mut c_void, place: *mut Msg, flags: c_int) -> c_int {
+    zmq_msg_recv(place, handle, flags)
+}
+
+/// All elements as the parts of a message. Gives their number.
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_sendiov(
+    handle: *mut c_void,
+    elements: *mut iovec,
+    count: usize,
+    flags: c_int,
+) -> c_int {
+    guard::number(|| {
+        let socket = socket(handle)?;
+        if count == 0 || elements.is_null() {
+            return Err(Errno::INVAL);
+        }
+        let elements = objects(elements, count)?;
+        for (index, element) in elements.iter().enumerate() {
+            let part = Frame::copy_from_slice(bytes(element.iov_base, element.iov_len)?);
+            let more = if index + 1 < count { SNDMORE } else { 0 };
+            let sent = socket.send(part, flags & !SNDMORE | more);
+            sent.map_err(|(error, _)| error)?;
+        }
+        Ok(told(count))
+    })
+}
+
+/// The parts of a message, up to as many as there are elements, each in memory for `free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn zmq_recviov(
+    handle: *mut c_void,
+    elements: *mut iovec,
+    count: *mut usize,
+    flags: c_int,
+) -> c_int {
+    guard::number(|| {
+        let socket = socket(handle)?;
+        let count = object(count)?;
+        if *count == 0 || elements.is_null() {
+            return Err(Errno::INVAL);
+        }
+        let places = objects(elements, std::mem::take(count))?;
+        for place in places {
+            let part = socket.receive(flags)?;
+            place.iov_len = part.size();
+            place.iov_base = pointers::allocated(part.as_bytes())?;
+            *count += 1;
+            if !part.more() {
+                break;
+            }
+        }
+        Ok(told(*count))
+    })
+}

@@ -1,0 +1,237 @@
+//! What the values mean to a socket of Sealwire.
+
+use std::time::Duration;
+
+use libc::c_int;
+use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
+use sealwire::{KeyPair, PublicKey, SecretKey, Security, SocketBuilder, SocketType};
+
+use super::{Settings, Value, number};
+use crate::errno::Errno;
+
+/// For libzmq's "none": no socket waits as long.
+const FOR_EVER: Duration = Duration::MAX;
+
+fn milliseconds(value: c_int) -> Duration {
+    Duration::from_millis(u64::try_from(value).unwrap_or(0))
+}
+
+fn positive(value: c_int) -> Option<Duration> {
+    (value > 0).then(|| milliseconds(value))
+}
+
+impl Settings {
+    /// The linger time; `None` would be for ever.
+    pub(crate) fn linger(&self) -> Duration {
+        match self.int(number::LINGER) {
+            -1 => FOR_EVER,
+            limit => milliseconds(limit),
+        }
+    }
+
+    /// How long a call may take; `None` for any time.
+    pub(crate) fn time_limit(&self, option: c_int) -> Option<Duration> {
+        match self.int(option) {
+            -1 => None,
+            limit => Some(milliseconds(limit)),
+        }
+    }
+
+    /// The mechanism's number: 0 NULL, 1 PLAIN, 2 CURVE. The last of its options that was set decides in
+    /// libzmq; here, which are set.
+    pub(crate) fn mechanism(&self) -> c_int {
+        let zero = |option| self.key(option) == [0; 32];
+        let name = |option| !self.bytes(option).is_empty();
+        if self.flag(number::CURVE_SERVER) || !zero(number::CURVE_SERVERKEY) {
+            2
+        } else if self.flag(number::PLAIN_SERVER)
+            || name(number::PLAIN_USERNAME)
+            || name(number::PLAIN_PASSWORD)
+        {
+            1
+        } else {
+            0
+        }
+    }
+
+    /// Whether an endpoint is the server of its mechanism.
+    fn security(&self) -> Result<Security, Errno> {
+        let text = |option| String::from_utf8(self.bytes(option).to_vec());
+        match self.mechanism() {
+            2 => {
+                let secret = SecretKey::from_bytes(self.key(number::CURVE_SECRETKEY));
+                let keys = KeyPair::from_secret(secret);
+                if self.flag(number::CURVE_SERVER) {
+                    return Ok(Security::curve_server(keys, sealwire::auth::AllowAnyone));
+                }
+                let server = PublicKey::from_bytes(self.key(number::CURVE_SERVERKEY));
+                Ok(Security::curve_client(server.map_err(|_| Errno::INVAL)?, keys))
+            }
+            1 if self.flag(number::PLAIN_SERVER) => {
+                Ok(Security::plain_server(sealwire::auth::AllowAnyone))
+            }
+            1 => Ok(Security::plain_client(
+                text(number::PLAIN_USERNAME).map_err(|_| Errno::INVAL)?,
+                self.bytes(number::PLAIN_PASSWORD),
+            )),
+            _ => Ok(Security::plain_text()),
+        }
+    }
+
+    /// Gives a builder all values, as far as its type has them.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for keys that are none.
+    pub(crate) fn apply(
+        &self,
+        socket_type: SocketType,
+        builder: SocketBuilder,
+    ) -> Result<SocketBuilder, Errno> {
+        let builder = self.apply_limits(builder);
+        let builder = self.apply_transport(builder)?;
+        let builder = self.apply_behaviour(socket_type, builder);
+        if socket_type == SocketType::Stream {
+            return Ok(builder.security(Security::plain_text()));
+        }
+        let builder = builder.security(self.security()?);
+        let builder = match positive(self.int(number::HEARTBEAT_IVL)) {
+            None => builder,
+            Some(interval) => self.apply_heartbeat(builder.heartbeat(interval), interval),
+        };
+        let builder = builder.routing_id(self.bytes(number::ROUTING_ID));
+        Ok(match self.bytes(number::ZAP_DOMAIN) {
+            [] => builder,
+            domain => builder.zap_domain(String::from_utf8_lossy(domain)),
+        })
+    }
+
+    fn apply_heartbeat(&self, builder: SocketBuilder, interval: Duration) -> SocketBuilder {
+        let timeout = match self.int(number::HEARTBEAT_TIMEOUT) {
+            -1 => interval,
+            timeout => milliseconds(timeout),
+        };
+        builder
+            .heartbeat_timeout(timeout)
+            .heartbeat_ttl(milliseconds(self.int(number::HEARTBEAT_TTL)))
+    }
+
+    fn apply_limits(&self, builder: SocketBuilder) -> SocketBuilder {
+        let messages = |option| usize::try_from(self.int(option)).unwrap_or(0);
+        let largest = usize::try_from(self.long(number::MAXMSGSIZE)).unwrap_or(usize::MAX);
+        let handshake = positive(self.int(number::HANDSHAKE_IVL)).unwrap_or(FOR_EVER);
+        builder
+            .send_high_water_mark(messages(number::SNDHWM))
+            .receive_high_water_mark(messages(number::RCVHWM))
+            .send_byte_budget(0)
+            .receive_byte_budget(0)
+            .max_message_size(largest.max(1))
+            .handshake_timeout(handshake)
+            .max_connections(usize::MAX)
+            .max_connections_per_key(usize::MAX)
+            .linger(self.linger())
+            .immediate(self.flag(number::IMMEDIATE))
+    }
+
+    fn apply_transport(&self, builder: SocketBuilder) -> Result<SocketBuilder, Errno> {
+        let interval = self.int(number::RECONNECT_IVL);
+        let first = positive(interval).unwrap_or(Duration::from_millis(1));
+        let most = positive(self.int(number::RECONNECT_IVL_MAX)).unwrap_or(first);
+        let builder = builder
+            .reconnect(first, most.max(first))
+            .ipv6(self.flag(number::IPV6))
+            .backlog(u32::try_from(self.int(number::BACKLOG)).unwrap_or(0).max(1))
+            .tcp_keep_alive(self.keep_alive());
+        let builder = match interval {
+            -1 => builder.reconnect_stop(ReconnectStop::ALWAYS),
+            _ => builder,
+        };
+        let builder = match positive(self.int(number::CONNECT_TIMEOUT)) {
+            Some(limit) => builder.connect_timeout(limit),
+            None => builder,
+        };
+        let builder = match positive(self.int(number::TCP_MAXRT)) {
+            Some(limit) => builder.tcp_max_retransmit(limit),
+            None => builder,
+        };
+        let builder = match u8::try_from(self.int(number::TOS)) {
+            Ok(0) | Err(_) => builder,
+            Ok(octet) => builder.type_of_service(octet),
+        };
+        let builder = match usize::try_from(self.int(number::SNDBUF)) {
+            Ok(size) if size > 0 => builder.send_buffer(size),
+            _ => builder,
+        };
+        let builder = match usize::try_from(self.int(number::RCVBUF)) {
+            Ok(size) if size > 0 => builder.receive_buffer(size),
+            _ => builder,
+        };
+        let builder = match self.bytes(number::BINDTODEVICE) {
+            [] => builder,
+            device => builder.bind_to_device(String::from_utf8_lossy(device)),
+        };
+        match self.bytes(number::SOCKS_PROXY) {
+            [] => Ok(builder),
+            proxy => {
+                let text = std::str::from_utf8(proxy).map_err(|_| Errno::INVAL)?;
+                let (host, port) = text.rsplit_once(':').ok_or(Errno::INVAL)?;
+                let port = port.parse().map_err(|_| Errno::INVAL)?;
+                Ok(builder.socks_proxy(SocksProxy::new(host, port)))
+            }
+        }
+    }
+
+    fn keep_alive(&self) -> Option<TcpKeepAlive> {
+        let seconds = |option| u64::try_from(self.int(option)).ok().map(Duration::from_secs);
+        (self.int(number::TCP_KEEPALIVE) == 1).then(|| TcpKeepAlive {
+            idle: seconds(number::TCP_KEEPALIVE_IDLE),
+            interval: seconds(number::TCP_KEEPALIVE_INTVL),
+            count: u32::try_from(self.int(number::TCP_KEEPALIVE_CNT)).ok(),
+        })
+    }
+
+    /// Options of single types. libzmq takes those of others and does nothing with them.
+    fn apply_behaviour(&self, socket_type: SocketType, builder: SocketBuilder) -> SocketBuilder {
+        use SocketType::{Dealer, Pub, Pull, Push, Req, Router, Stream, Sub, XPub};
+        let flag = |option, types: &[SocketType]| {
+            types.contains(&socket_type) && self.flag(option)
+        };
+        let builder = builder
+            .req_correlate(flag(number::REQ_CORRELATE, &[Req]))
+            .req_relaxed(flag(number::REQ_RELAXED, &[Req]))
+            .probe_router(flag(number::PROBE_ROUTER, &[Req, Dealer, Router]))
+            .router_mandatory(flag(number::ROUTER_MANDATORY, &[Router]))
+            .router_handover(flag(number::ROUTER_HANDOVER, &[Router]))
+            .xpub_verbose(flag(number::XPUB_VERBOSE, &[XPub]))
+            .xpub_verboser(flag(number::XPUB_VERBOSER, &[XPub]))
+            .xpub_manual(flag(number::XPUB_MANUAL, &[XPub]))
+            .xpub_no_drop(flag(number::XPUB_NODROP, &[XPub, Pub]))
+            .invert_matching(flag(number::INVERT_MATCHING, &[Pub, XPub, Sub]))
+            .conflate(flag(number::CONFLATE, &[Pull, Push, Sub, Pub, Dealer]));
+        match socket_type {
+            Stream => builder.stream_notify(self.flag(number::STREAM_NOTIFY)),
+            XPub if !self.bytes(number::XPUB_WELCOME_MSG).is_empty() => {
+                builder.xpub_welcome_message(self.bytes(number::XPUB_WELCOME_MSG))
+            }
+            _ => builder,
+        }
+    }
+
+    /// The defaults of a type, where they differ.
+    pub(crate) fn of_type(socket_type: SocketType, ipv6: bool, blocky: bool) -> Self {
+        let mut settings = Settings::default();
+        // Nothing that those send is worth waiting for.
+        let silent = matches!(
+            socket_type,
+            SocketType::Sub | SocketType::XSub | SocketType::Dish
+        );
+        if silent || !blocky {
+            settings.put(number::LINGER, Value::Int(0));
+        }
+        if ipv6 {
+            settings.put(number::IPV6, Value::Int(1));
+            settings.put(number::IPV4ONLY, Value::Int(0));
+        }
+        settings
+    }
+}

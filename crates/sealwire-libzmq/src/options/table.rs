@@ -1,0 +1,150 @@
+//! The options that there are: number, kind, who may set and ask, and the effect.
+
+use libc::c_int;
+
+/// What an option takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A number in this range, with its default.
+    Int(c_int, c_int, c_int),
+    /// 0 or 1, with its default.
+    Flag(c_int),
+    /// A number of 64 bits with a sign, with its default.
+    Long(i64),
+    /// A number of 64 bits without a sign, with its default.
+    Bits(u64),
+    /// Bytes, up to so many. An empty value resets it where the second is set.
+    Bytes(usize, bool),
+    /// Text, up to so many bytes, answered with a zero octet. An empty value resets it.
+    Text(usize),
+    /// A key of CURVE: 32 bytes, or 40 characters of Z85.
+    Key,
+    /// Nothing that is kept.
+    Action,
+}
+
+/// What may be done with an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    SetAndGet,
+    Set,
+    Get,
+}
+
+/// What comes of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// The socket goes by it.
+    Honoured,
+    /// It is kept and answered, and changes nothing: so it is in libzmq without PGM and the like, or the engine
+    /// chooses better by itself.
+    Stored,
+}
+
+/// An option.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    pub number: c_int,
+    pub name: &'static str,
+    pub kind: Kind,
+    pub access: Access,
+    pub effect: Effect,
+}
+
+use Access::{Get, Set, SetAndGet};
+use Effect::{Honoured, Stored};
+use Kind::{Action, Bits, Bytes, Flag, Int, Key, Long, Text};
+
+const MAX: c_int = c_int::MAX;
+
+macro_rules! options {
+    ($($number:literal $name:ident $kind:expr, $access:expr, $effect:expr;)*) => {
+        /// Numbers by name.
+        pub mod number {
+            use libc::c_int;
+            $(pub const $name: c_int = $number;)*
+        }
+
+        /// All options, in the order of their numbers.
+        pub const TABLE: &[Entry] = &[$(Entry {
+            number: $number,
+            name: stringify!($name),
+            kind: $kind,
+            access: $access,
+            effect: $effect,
+        },)*];
+    };
+}
+
+options! {
+    4 AFFINITY Bits(0), SetAndGet, Stored;
+    5 ROUTING_ID Bytes(255, false), SetAndGet, Honoured;
+    6 SUBSCRIBE Action, Set, Honoured;
+    7 UNSUBSCRIBE Action, Set, Honoured;
+    8 RATE Int(1, MAX, 100), SetAndGet, Stored;
+    9 RECOVERY_IVL Int(0, MAX, 10_000), SetAndGet, Stored;
+    11 SNDBUF Int(-1, MAX, -1), SetAndGet, Honoured;
+    12 RCVBUF Int(-1, MAX, -1), SetAndGet, Honoured;
+    13 RCVMORE Action, Get, Honoured;
+    14 FD Action, Get, Honoured;
+    15 EVENTS Action, Get, Honoured;
+    16 TYPE Action, Get, Honoured;
+    17 LINGER Int(-1, MAX, -1), SetAndGet, Honoured;
+    18 RECONNECT_IVL Int(-1, MAX, 100), SetAndGet, Honoured;
+    19 BACKLOG Int(0, MAX, 100), SetAndGet, Honoured;
+    21 RECONNECT_IVL_MAX Int(0, MAX, 0), SetAndGet, Honoured;
+    22 MAXMSGSIZE Long(-1), SetAndGet, Honoured;
+    23 SNDHWM Int(0, MAX, 1_000), SetAndGet, Honoured;
+    24 RCVHWM Int(0, MAX, 1_000), SetAndGet, Honoured;
+    25 MULTICAST_HOPS Int(1, MAX, 1), SetAndGet, Stored;
+    27 RCVTIMEO Int(-1, MAX, -1), SetAndGet, Honoured;
+    28 SNDTIMEO Int(-1, MAX, -1), SetAndGet, Honoured;
+    31 IPV4ONLY Flag(1), SetAndGet, Honoured;
+    32 LAST_ENDPOINT Action, Get, Honoured;
+    33 ROUTER_MANDATORY Flag(0), Set, Honoured;
+    34 TCP_KEEPALIVE Int(-1, 1, -1), SetAndGet, Honoured;
+    35 TCP_KEEPALIVE_CNT Int(-1, MAX, -1), SetAndGet, Honoured;
+    36 TCP_KEEPALIVE_IDLE Int(-1, MAX, -1), SetAndGet, Honoured;
+    37 TCP_KEEPALIVE_INTVL Int(-1, MAX, -1), SetAndGet, Honoured;
+    39 IMMEDIATE Flag(0), SetAndGet, Honoured;
+    40 XPUB_VERBOSE Flag(0), Set, Honoured;
+    42 IPV6 Flag(0), SetAndGet, Honoured;
+    43 MECHANISM Action, Get, Honoured;
+    44 PLAIN_SERVER Flag(0), SetAndGet, Honoured;
+    45 PLAIN_USERNAME Text(255), SetAndGet, Honoured;
+    46 PLAIN_PASSWORD Text(255), SetAndGet, Honoured;
+    47 CURVE_SERVER Flag(0), SetAndGet, Honoured;
+    48 CURVE_PUBLICKEY Key, SetAndGet, Honoured;
+    49 CURVE_SECRETKEY Key, SetAndGet, Honoured;
+    50 CURVE_SERVERKEY Key, SetAndGet, Honoured;
+    51 PROBE_ROUTER Flag(0), Set, Honoured;
+    52 REQ_CORRELATE Flag(0), Set, Honoured;
+    53 REQ_RELAXED Flag(0), Set, Honoured;
+    54 CONFLATE Flag(0), SetAndGet, Honoured;
+    55 ZAP_DOMAIN Text(255), SetAndGet, Honoured;
+    56 ROUTER_HANDOVER Flag(0), Set, Honoured;
+    57 TOS Int(0, 255, 0), SetAndGet, Honoured;
+    66 HANDSHAKE_IVL Int(0, MAX, 30_000), SetAndGet, Honoured;
+    68 SOCKS_PROXY Text(65_535), SetAndGet, Honoured;
+    69 XPUB_NODROP Flag(0), Set, Honoured;
+    71 XPUB_MANUAL Flag(0), Set, Honoured;
+    72 XPUB_WELCOME_MSG Bytes(usize::MAX, true), Set, Honoured;
+    73 STREAM_NOTIFY Flag(1), Set, Honoured;
+    74 INVERT_MATCHING Flag(0), SetAndGet, Honoured;
+    75 HEARTBEAT_IVL Int(0, MAX, 0), SetAndGet, Honoured;
+    76 HEARTBEAT_TTL Int(0, 6_553_599, 0), SetAndGet, Honoured;
+    77 HEARTBEAT_TIMEOUT Int(0, MAX, -1), SetAndGet, Honoured;
+    78 XPUB_VERBOSER Flag(0), Set, Honoured;
+    79 CONNECT_TIMEOUT Int(0, MAX, 0), SetAndGet, Honoured;
+    80 TCP_MAXRT Int(0, MAX, 0), SetAndGet, Honoured;
+    81 THREAD_SAFE Action, Get, Honoured;
+    84 MULTICAST_MAXTPDU Int(1, MAX, 1_500), SetAndGet, Stored;
+    92 BINDTODEVICE Text(16), SetAndGet, Honoured;
+}
+
+impl Entry {
+    /// The option with this number.
+    pub fn of(number: c_int) -> Option<&'static Self> {
+        TABLE.iter().find(|entry| entry.number == number)
+    }
+}

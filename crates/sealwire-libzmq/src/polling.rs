@@ -1,0 +1,136 @@
+//! Waiting for several sockets and descriptors.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::errno::Errno;
+use crate::socket::Socket;
+
+pub const POLLERR: i16 = 4;
+pub const POLLPRI: i16 = 8;
+
+/// What is waited for.
+pub enum Source<'a> {
+    Socket(Arc<Socket>),
+    Descriptor(BorrowedFd<'a>),
+    /// An item that is passed over.
+    Nothing,
+}
+
+/// One item: what, for which events, and which have come.
+pub struct Item<'a> {
+    pub source: Source<'a>,
+    pub events: i16,
+    pub happened: i16,
+}
+
+/// Waits until one of the items is ready, for up to `limit`; `None` for any time. Gives the number of those that
+/// are.
+///
+/// # Errors
+///
+/// `EINTR` when a signal handler ran while it waited, `ETERM` when the context of a socket ends, `EBADF` and the
+/// like.
+pub fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<usize, Errno> {
+    let deadline = limit.map(|limit| Instant::now().checked_add(limit));
+    // A socket that had no descriptor for it gets one, so that whatever comes from now on is noticed.
+    for item in items.iter() {
+        if let Source::Socket(socket) = &item.source {
+            socket.check_open()?;
+            socket.readiness()?;
+        }
+    }
+    loop {
+        let ready = look(items)?;
+        if ready > 0 || limit == Some(Duration::ZERO) {
+            return Ok(ready);
+        }
+        let left = match deadline {
+            Some(Some(deadline)) => Some(deadline.saturating_duration_since(Instant::now())),
+            None | Some(None) => None,
+        };
+        if !sleep(items, left)? {
+            return look(items);
+        }
+    }
+}
+
+/// Notes for each item what has happened.
+fn look(items: &mut [Item<'_>]) -> Result<usize, Errno> {
+    let mut ready = 0;
+    for item in items.iter_mut() {
+        item.happened = match &item.source {
+            Source::Socket(socket) => {
+                socket.check_open()?;
+                socket.events() & item.events
+            }
+            Source::Descriptor(fd) => events_of(*fd, item.events)?,
+            Source::Nothing => 0,
+        };
+        ready += usize::from(item.happened != 0);
+    }
+    Ok(ready)
+}
+
+fn flags(events: i16) -> PollFlags {
+    let mut flags = PollFlags::empty();
+    flags.set(PollFlags::IN, events & crate::socket::POLLIN != 0);
+    flags.set(PollFlags::OUT, events & crate::socket::POLLOUT != 0);
+    flags.set(PollFlags::PRI, events & POLLPRI != 0);
+    flags
+}
+
+fn happened(flags: PollFlags, events: i16) -> i16 {
+    let mut happened = 0;
+    for (flag, event) in [
+        (PollFlags::IN, crate::socket::POLLIN),
+        (PollFlags::OUT, crate::socket::POLLOUT),
+        (PollFlags::PRI, POLLPRI),
+    ] {
+        if flags.contains(flag) && events & event != 0 {
+            happened |= event;
+        }
+    }
+    if flags.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
+        happened |= POLLERR;
+    }
+    happened
+}
+
+fn events_of(fd: BorrowedFd<'_>, events: i16) -> Result<i16, Errno> {
+    let mut fds = [PollFd::from_borrowed_fd(fd, flags(events))];
+    let none = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    match rustix::event::poll(&mut fds, Some(&none)) {
+        Ok(_) => Ok(happened(fds[0].revents(), events)),
+        Err(rustix::io::Errno::INTR) => Ok(0),
+        Err(error) => Err(Errno(error.raw_os_error())),
+    }
+}
+
+/// Sleeps until one of the descriptors is ready; `false` when the time is over.
+fn sleep(items: &[Item<'_>], left: Option<Duration>) -> Result<bool, Errno> {
+    let mut fds = Vec::with_capacity(items.len());
+    for item in items {
+        match &item.source {
+            Source::Socket(socket) => {
+                let readiness = socket.readiness()?;
+                fds.push(PollFd::from_borrowed_fd(readiness.as_fd(), PollFlags::IN));
+            }
+            Source::Descriptor(fd) => {
+                fds.push(PollFd::from_borrowed_fd(*fd, flags(item.events)));
+            }
+            Source::Nothing => {}
+        }
+    }
+    let left = left.and_then(|left| Timespec::try_from(left).ok());
+    match rustix::event::poll(&mut fds, left.as_ref()) {
+        Ok(ready) => Ok(ready > 0),
+        Err(error) => Err(Errno(error.raw_os_error())),
+    }
+}

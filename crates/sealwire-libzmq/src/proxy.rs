@@ -1,0 +1,204 @@
+//! Passing messages between two sockets, with a copy of each for a third, under the control of a fourth.
+
+use std::sync::Arc;
+
+use crate::errno::Errno;
+use crate::message::Msg;
+use crate::polling::{Item, Source, poll};
+use crate::socket::{DONTWAIT, POLLIN, POLLOUT, SNDMORE, Socket};
+
+/// So many messages are passed on before the other direction has its turn.
+const BURST: usize = 1000;
+
+/// Numbers and bytes of messages, part by part.
+#[derive(Default, Clone, Copy)]
+struct Passed {
+    messages: u64,
+    bytes: u64,
+}
+
+/// A socket with what came from it and went to it.
+struct Side {
+    socket: Arc<Socket>,
+    received: Passed,
+    sent: Passed,
+}
+
+impl Side {
+    fn of(socket: Arc<Socket>) -> Self {
+        Side {
+            socket,
+            received: Passed::default(),
+            sent: Passed::default(),
+        }
+    }
+}
+
+/// What the control says.
+#[derive(PartialEq)]
+enum State {
+    Active,
+    Paused,
+    Terminated,
+}
+
+/// `zmq_proxy_steerable`; `zmq_proxy` without a control.
+///
+/// # Errors
+///
+/// `ETERM` when the context ends, `ENOTSOCK`, and those of sending and receiving.
+pub fn run(
+    frontend: Arc<Socket>,
+    backend: Arc<Socket>,
+    capture: Option<&Socket>,
+    control: Option<Arc<Socket>>,
+) -> Result<(), Errno> {
+    let alone = Arc::ptr_eq(&frontend, &backend);
+    let mut sides = [Side::of(frontend), Side::of(backend)];
+    let mut state = State::Active;
+    while state != State::Terminated {
+        let (from, to) = wait(&sides, control.as_ref(), &state, alone)?;
+        if let Some(control) = &control
+            && control.events() & POLLIN != 0
+        {
+            state = obey(control, state, &sides)?;
+        }
+        if state != State::Active {
+            continue;
+        }
+        for direction in [0, 1] {
+            if from[direction] && to[direction] {
+                pass(&mut sides, direction, capture)?;
+            }
+            if alone {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Waits for something to do. Gives for each direction whether there is something to receive, and room for it.
+fn wait(
+    sides: &[Side; 2],
+    control: Option<&Arc<Socket>>,
+    state: &State,
+    alone: bool,
+) -> Result<([bool; 2], [bool; 2]), Errno> {
+    let events = sides.each_ref().map(|side| side.socket.events());
+    let readable = events.map(|events| events & POLLIN != 0);
+    let writable = events.map(|events| events & POLLOUT != 0);
+    let room = [writable[1], writable[0]];
+    let ready = (readable[0] && room[0]) || (readable[1] && room[1]);
+    if ready && *state == State::Active && control.is_none() {
+        return Ok((readable, room));
+    }
+    let mut items = Vec::with_capacity(3);
+    if *state == State::Active {
+        for (index, side) in sides.iter().enumerate() {
+            // Where the other side has something and this one no room, room is waited for.
+            let other = readable[1 - index] && !writable[index];
+            let own = !readable[index] || room[index];
+            let events = if own { POLLIN } else { 0 } | if other { POLLOUT } else { 0 };
+            items.push(item(&side.socket, events));
+            if alone {
+                break;
+            }
+        }
+    }
+    if let Some(control) = control {
+        items.push(item(control, POLLIN));
+    }
+    match poll(&mut items, None) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error),
+    }
+    let events = sides.each_ref().map(|side| side.socket.events());
+    let writable = events.map(|events| events & POLLOUT != 0);
+    let readable = events.map(|events| events & POLLIN != 0);
+    Ok((readable, [writable[1], writable[0]]))
+}
+
+fn item(socket: &Arc<Socket>, events: i16) -> Item<'static> {
+    Item {
+        source: Source::Socket(socket.clone()),
+        events,
+        happened: 0,
+    }
+}
+
+/// Passes on what is there, up to a burst of it.
+fn pass(sides: &mut [Side; 2], direction: usize, capture: Option<&Socket>) -> Result<(), Errno> {
+    for _ in 0..BURST {
+        loop {
+            let mut part = match sides[direction].socket.receive(DONTWAIT) {
+                Ok(part) => part,
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let size = part.size() as u64;
+            let more = part.more();
+            let flags = if more { SNDMORE } else { 0 };
+            if let Some(capture) = capture {
+                let copy = part.share().take();
+                capture.send(copy, flags).map_err(|(error, _)| error)?;
+            }
+            send(&sides[1 - direction].socket, &mut part, flags)?;
+            let received = &mut sides[direction].received;
+            received.messages += 1;
+            received.bytes += size;
+            let sent = &mut sides[1 - direction].sent;
+            sent.messages += 1;
+            sent.bytes += size;
+            if !more {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn send(socket: &Socket, part: &mut Msg, flags: i32) -> Result<(), Errno> {
+    let mut part = part.take();
+    loop {
+        match socket.send(part, flags) {
+            Ok(()) => return Ok(()),
+            Err((Errno::INTR, back)) => part = back,
+            Err((error, _)) => return Err(error),
+        }
+    }
+}
+
+/// Reads a command, and answers it where that is asked for.
+fn obey(control: &Socket, state: State, sides: &[Side; 2]) -> Result<State, Errno> {
+    let command = match control.receive(DONTWAIT) {
+        Ok(command) => command,
+        Err(Errno::AGAIN) => return Ok(state),
+        Err(error) => return Err(error),
+    };
+    let answer = |part: &[u8], flags| {
+        let part = sealwire::Frame::copy_from_slice(part);
+        control.send(part, flags).map_err(|(error, _)| error)
+    };
+    let next = match command.as_bytes() {
+        b"STATISTICS" => {
+            let [front, back] = sides;
+            let all = [front.received, front.sent, back.received, back.sent];
+            let numbers: Vec<u64> = all.iter().flat_map(|it| [it.messages, it.bytes]).collect();
+            for (index, number) in numbers.iter().enumerate() {
+                let flags = if index + 1 < numbers.len() { SNDMORE } else { 0 };
+                answer(&number.to_ne_bytes(), flags)?;
+            }
+            return Ok(state);
+        }
+        b"PAUSE" => State::Paused,
+        b"RESUME" => State::Active,
+        b"TERMINATE" => State::Terminated,
+        // As libzmq, which does what it did before.
+        _ => state,
+    };
+    if control.answers() {
+        answer(&[], 0)?;
+    }
+    Ok(next)
+}

@@ -1,0 +1,45 @@
+//! One number for each error of the engine.
+
+use std::io;
+
+use sealwire::options::OptionsError;
+use sealwire::{EndpointError, Error, StateError, Unusable};
+
+use crate::errno::Errno;
+
+/// The number that libzmq has for it, or the nearest.
+pub fn errno_of(error: &Error) -> Errno {
+    match error {
+        Error::WouldBlock | Error::TimedOut { .. } => Errno::AGAIN,
+        Error::Interrupted => Errno::INTR,
+        Error::Closed | Error::Drained { .. } | Error::Forked => Errno::NOTSOCK,
+        Error::EngineFailed => Errno::TERM,
+        Error::Unsupported(_) => Errno::NOTSUP,
+        Error::State(StateError::NotSubscribed | StateError::NoSubscriber) => Errno::INVAL,
+        Error::State(_) | Error::RequestLost => Errno::FSM,
+        Error::Unroutable(_) => Errno::HOSTUNREACH,
+        Error::UnusableEndpoint { reason, .. } => match reason {
+            Unusable::Transport | Unusable::Direction => Errno::NOCOMPATPROTO,
+            Unusable::NoSecurity => Errno::ACCES,
+            _ => Errno::INVAL,
+        },
+        Error::Limit(_) => Errno::NOMEM,
+        Error::Endpoint(EndpointError::UnknownTransport(_) | EndpointError::NotBuiltIn { .. }) => {
+            Errno::PROTONOSUPPORT
+        }
+        Error::Options(OptionsError::SocketType(_)) => Errno::INVAL,
+        Error::Bind { source, .. } | Error::Connect { source, .. } => of_transport(source),
+        Error::UnknownEndpoint(_) => Errno::NOENT,
+        Error::System(source) => Errno::of(source),
+        _ => Errno::INVAL,
+    }
+}
+
+/// Names that resolve to nothing have no number of the system's.
+fn of_transport(error: &io::Error) -> Errno {
+    match error.raw_os_error() {
+        Some(number) => Errno(number),
+        None if error.kind() == io::ErrorKind::NotFound => Errno::NODEV,
+        None => Errno::INVAL,
+    }
+}

@@ -1,0 +1,326 @@
+//! A socket of libzmq: parts of messages instead of whole ones, options in its units, endpoints as text.
+
+mod endpoints;
+mod errors;
+mod receiving;
+mod sending;
+mod subscribing;
+
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use libc::c_int;
+use sealwire::{Readiness, SocketType, embed};
+
+use self::endpoints::Endpoints;
+pub use self::errors::errno_of;
+use self::receiving::Inbound;
+use self::sending::Outbound;
+use crate::context::{Context, Settings as ContextSettings};
+use crate::errno::Errno;
+use crate::monitor::Observer;
+use crate::options::{Settings, number};
+
+/// A call is not to wait.
+pub const DONTWAIT: c_int = 1;
+/// More parts of the message follow.
+pub const SNDMORE: c_int = 2;
+
+pub const POLLIN: i16 = 1;
+pub const POLLOUT: i16 = 2;
+
+pub struct Socket {
+    context: Arc<Context>,
+    socket_type: SocketType,
+    inner: sealwire::Socket,
+    settings: Mutex<Settings>,
+    /// The engine has not got all settings: they were not complete.
+    unapplied: AtomicBool,
+    outbound: Mutex<Outbound>,
+    inbound: Mutex<Inbound>,
+    endpoints: Mutex<Endpoints>,
+    readiness: OnceLock<Readiness>,
+    observer: Mutex<Option<Observer>>,
+    closed: AtomicBool,
+}
+
+impl Socket {
+    /// # Errors
+    ///
+    /// `EMFILE` where the engine has no descriptors left, `EINVAL` for a type that there is not.
+    pub(crate) fn new(
+        context: Arc<Context>,
+        engine: &sealwire::Context,
+        socket_type: SocketType,
+        of_context: &ContextSettings,
+    ) -> Result<Self, Errno> {
+        let settings = Settings::of_type(socket_type, of_context.ipv6, of_context.blocky);
+        let builder = sealwire::Socket::builder(socket_type)
+            .context(engine)
+            .interruptible(true);
+        let builder = settings.apply(socket_type, builder)?;
+        let inner = builder.build().map_err(|error| errno_of(&error))?;
+        Ok(Socket {
+            context,
+            socket_type,
+            inner,
+            settings: Mutex::new(settings),
+            unapplied: AtomicBool::new(false),
+            outbound: Mutex::default(),
+            inbound: Mutex::default(),
+            endpoints: Mutex::default(),
+            readiness: OnceLock::new(),
+            observer: Mutex::default(),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    /// # Errors
+    ///
+    /// `ETERM` once the context ends, `ENOTSOCK` in a child of a fork and after another thread closed it.
+    fn check(&self) -> Result<(), Errno> {
+        if !self.context.is_here() || self.closed.load(Ordering::SeqCst) {
+            return Err(Errno::NOTSOCK);
+        }
+        match self.context.is_shut_down() {
+            true => Err(Errno::TERM),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether calls that wait are to end.
+    fn is_over(&self) -> bool {
+        self.context.is_shut_down() || self.closed.load(Ordering::SeqCst)
+    }
+
+    /// The number of an error of the engine, which says that it is closed where the context has ended.
+    fn errno(&self, error: &sealwire::Error) -> Errno {
+        match error {
+            sealwire::Error::Closed => self.check().err().unwrap_or(Errno::NOTSOCK),
+            error => errno_of(error),
+        }
+    }
+
+    /// Has calls that wait see that the context ends.
+    pub(crate) fn wake(&self) {
+        embed::wake(&self.inner);
+        if let Some(readiness) = self.readiness.get() {
+            readiness.rearm();
+        }
+    }
+
+    /// Closes the socket. What it has to send goes out within the linger time.
+    pub fn close(&self) {
+        if self.closed.swap(true, Ordering::SeqCst) || !self.context.is_here() {
+            return;
+        }
+        let linger = self.settings().linger();
+        embed::close(&self.inner, linger);
+        self.wake();
+        self.context.closed(self.inner.clone());
+    }
+
+    fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn outbound(&self) -> MutexGuard<'_, Outbound> {
+        self.outbound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn inbound(&self) -> MutexGuard<'_, Inbound> {
+        self.inbound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn endpoints(&self) -> MutexGuard<'_, Endpoints> {
+        self.endpoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long a call with these flags may take; `None` for any time.
+    fn limit(&self, flags: c_int, option: c_int) -> Option<Duration> {
+        match flags & DONTWAIT {
+            0 => self.settings().time_limit(option),
+            _ => Some(Duration::ZERO),
+        }
+    }
+
+    // ---- options ---------------------------------------------------------------------------------
+
+    /// Sets an option. `given` is `None` for a null pointer.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for what the option does not take, `ETERM`.
+    pub fn set(&self, option: c_int, given: Option<&[u8]>) -> Result<(), Errno> {
+        self.check()?;
+        if let number::SUBSCRIBE | number::UNSUBSCRIBE = option {
+            return self.change_subscription(option, given.unwrap_or_default());
+        }
+        let mut settings = self.settings();
+        settings.set(option, given)?;
+        // Keys come one by one; an endpoint needs them all.
+        let applied = self.reconfigure(&settings);
+        self.unapplied.store(applied.is_err(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn reconfigure(&self, settings: &Settings) -> Result<(), Errno> {
+        let builder = sealwire::Socket::builder(self.socket_type)
+            .context(self.inner.context())
+            .interruptible(true);
+        let builder = settings.apply(self.socket_type, builder)?;
+        let done = self.inner.reconfigure(builder);
+        done.map_err(|error| self.errno(&error))
+    }
+
+    /// Has the engine know all settings, before an endpoint is made.
+    fn apply_settings(&self) -> Result<(), Errno> {
+        if self.unapplied.load(Ordering::Relaxed) {
+            self.reconfigure(&self.settings())?;
+            self.unapplied.store(false, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The bytes that answer the question for an option, for a buffer of `room` bytes.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for an option that there is not and for too little room, `ETERM`.
+    pub fn get(&self, option: c_int, room: usize) -> Result<Vec<u8>, Errno> {
+        self.check()?;
+        let int = |value: c_int| Ok(value.to_ne_bytes().to_vec());
+        match option {
+            number::RCVMORE => int(c_int::from(self.inbound().more())),
+            number::TYPE => int(type_number(self.socket_type)),
+            number::EVENTS => int(c_int::from(self.events())),
+            number::THREAD_SAFE => int(0),
+            number::MECHANISM => int(self.settings().mechanism()),
+            number::FD => {
+                if room < size_of::<RawFd>() {
+                    return Err(Errno::INVAL);
+                }
+                int(self.readiness()?.as_raw_fd())
+            }
+            number::LAST_ENDPOINT => {
+                let mut text = self.endpoints().last().as_bytes().to_vec();
+                text.push(0);
+                Ok(text)
+            }
+            _ => self.settings().get(option, room),
+        }
+    }
+
+    // ---- monitor ---------------------------------------------------------------------------------
+
+    /// Tells of the events of this socket on a socket that is bound to `endpoint`, in place of one before; with
+    /// `None` on no socket any more.
+    ///
+    /// # Errors
+    ///
+    /// `EPROTONOSUPPORT` for an endpoint that is not `inproc`, `EINVAL`, `EADDRINUSE`, `ETERM`.
+    pub fn monitor(&self, endpoint: Option<&str>, events: c_int) -> Result<(), Errno> {
+        self.check()?;
+        let wanted = u16::try_from(events).or_else(|_| match events {
+            -1 => Ok(u16::MAX),
+            _ => Err(Errno::INVAL),
+        })?;
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(endpoint) = endpoint else {
+            observer.take().into_iter().for_each(Observer::stop);
+            return Ok(());
+        };
+        if !matches!(endpoints::parse(endpoint)?, sealwire::Endpoint::Inproc(_)) {
+            return Err(Errno::PROTONOSUPPORT);
+        }
+        observer.take().into_iter().for_each(Observer::stop);
+        let (monitor, engine) = (self.inner.monitor(), self.inner.context());
+        let begun = Observer::begin(monitor, engine, SocketType::Pair, endpoint, wanted)?;
+        *observer = Some(begun);
+        Ok(())
+    }
+
+    // ---- polling ---------------------------------------------------------------------------------
+
+    /// The descriptor that becomes readable when the socket should be looked at.
+    ///
+    /// # Errors
+    ///
+    /// `EMFILE` or another number of the system's.
+    pub fn readiness(&self) -> Result<&Readiness, Errno> {
+        if self.readiness.get().is_none() {
+            let made = self.inner.readiness().map_err(|error| Errno::of(&error))?;
+            let _ = self.readiness.set(made);
+        }
+        self.readiness.get().ok_or(Errno::MFILE)
+    }
+
+    /// What can be done now without waiting: `POLLIN`, `POLLOUT`. Empties the descriptor, which becomes readable
+    /// again at the next change, and at once as long as there is something to receive: so a loop that forgets to
+    /// drain goes on.
+    pub fn events(&self) -> i16 {
+        let ready = match self.readiness.get() {
+            Some(readiness) => readiness.take(),
+            None => self.inner.ready(),
+        };
+        let mut events = 0;
+        if self.inbound().more() || ready.receive {
+            events |= POLLIN;
+            if let Some(readiness) = self.readiness.get() {
+                readiness.rearm();
+            }
+        }
+        if ready.send || self.outbound().is_gathering() {
+            events |= POLLOUT;
+        }
+        events
+    }
+
+    /// Whether it is a type that owes an answer to what it receives.
+    pub(crate) fn answers(&self) -> bool {
+        self.socket_type == SocketType::Rep
+    }
+
+    /// Fails as each call does once the context ends.
+    ///
+    /// # Errors
+    ///
+    /// `ETERM`, `ENOTSOCK`.
+    pub fn check_open(&self) -> Result<(), Errno> {
+        self.check()
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The types by number.
+const TYPES: [SocketType; 12] = [
+    SocketType::Pair,
+    SocketType::Pub,
+    SocketType::Sub,
+    SocketType::Req,
+    SocketType::Rep,
+    SocketType::Dealer,
+    SocketType::Router,
+    SocketType::Pull,
+    SocketType::Push,
+    SocketType::XPub,
+    SocketType::XSub,
+    SocketType::Stream,
+];
+
+/// The type with this number.
+pub fn type_of(number: c_int) -> Option<SocketType> {
+    TYPES.get(usize::try_from(number).ok()?).copied()
+}
+
+fn type_number(socket_type: SocketType) -> c_int {
+    let index = TYPES.iter().position(|other| *other == socket_type);
+    index.map_or(-1, |index| index as c_int)
+}

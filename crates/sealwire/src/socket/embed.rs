@@ -1,0 +1,99 @@
+//! What a library with calls and waits of its own needs of a socket: calls that end when its program says so.
+
+use std::time::Duration;
+
+use super::Socket;
+use crate::error::{Error, Operation, SendError};
+use crate::message::Message;
+
+/// Receives a message, for up to `limit` and as long as `over` does not hold, which is asked at each
+/// [`wake`]. Signal handlers interrupt it where the socket is interruptible.
+///
+/// # Errors
+///
+/// Those of a blocking receive; [`Error::Closed`] when it is over.
+pub fn receive(
+    socket: &Socket,
+    limit: Option<Duration>,
+    over: impl Fn() -> bool,
+) -> Result<Message, Error> {
+    let core = socket.core()?;
+    core.wait_readable(limit, || match over() {
+        true => Err(Error::Closed),
+        false => core.try_receive(),
+    })
+}
+
+/// Waits as [`receive`], and takes nothing.
+///
+/// # Errors
+///
+/// [`Error::TimedOut`], [`Error::Closed`] when it is over, [`Error::Interrupted`].
+pub fn wait(
+    socket: &Socket,
+    limit: Option<Duration>,
+    over: impl Fn() -> bool,
+) -> Result<(), Error> {
+    let core = socket.core()?;
+    core.wait_readable(limit, || match over() || core.closed().is_some() {
+        true => Err(Error::Closed),
+        false => Ok(None),
+    })
+}
+
+/// Sends a message, waiting for room for up to `limit` and as long as `over` does not hold.
+///
+/// # Errors
+///
+/// Those of a blocking send; [`Error::Closed`] when it is over.
+pub fn send(
+    socket: &Socket,
+    message: Message,
+    limit: Option<Duration>,
+    over: impl Fn() -> bool,
+) -> Result<(), SendError> {
+    let core = match socket.core() {
+        Ok(core) => core,
+        Err(error) => return Err(SendError::new(error, message)),
+    };
+    core.send_unless(message, limit, over)
+}
+
+/// Waits until a message that begins with `head` would be taken, or the error of sending it is known.
+///
+/// # Errors
+///
+/// Those of [`send`], but for those that the rest of the message brings.
+pub fn wait_for_room(
+    socket: &Socket,
+    head: &[u8],
+    limit: Option<Duration>,
+    over: impl Fn() -> bool,
+) -> Result<(), Error> {
+    let core = socket.core()?;
+    let done = core.wait_for_room(limit, || match over() {
+        true => Err(Error::Closed),
+        false => core.takes(head),
+    })?;
+    done.map_err(|why| core.unfinished(why, Operation::Send, limit))
+}
+
+/// Has those who wait ask again whether it is over.
+pub fn wake(socket: &Socket) {
+    if let Ok(core) = socket.core() {
+        core.notify_readable(usize::MAX);
+        core.notify_writable();
+    }
+}
+
+/// Begins to close the socket, with this linger time.
+pub fn close(socket: &Socket, linger: Duration) {
+    if socket.core().is_ok() {
+        socket.handle.close(Some(linger));
+    }
+}
+
+/// Whether nothing works for the closed socket any more.
+pub fn has_ended(socket: &Socket) -> bool {
+    socket.core().map_or(true, |core| core.has_ended())
+}
