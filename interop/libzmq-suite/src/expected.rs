@@ -17,10 +17,14 @@ pub(crate) type Expected = BTreeMap<String, Program>;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
     /// Cases that libzmq passes.
+    #[serde(default)]
     pub(crate) passes: Vec<String>,
     /// Cases that libzmq ends in another way, and which.
     #[serde(default)]
     pub(crate) others: Outcomes,
+    /// Cases that ours does not come to, since the program ends before; the end says why.
+    #[serde(default)]
+    pub(crate) missing: Vec<String>,
     /// Cases that end otherwise with ours.
     #[serde(default)]
     pub(crate) ours: BTreeMap<String, Difference>,
@@ -49,6 +53,15 @@ impl Program {
         program
     }
 
+    /// Adds how a case ends with ours.
+    pub(crate) fn differ(&mut self, case: String, difference: Difference) {
+        if difference.outcome == MISSING {
+            self.missing.push(case);
+        } else {
+            self.ours.insert(case, difference);
+        }
+    }
+
     /// What libzmq's cases end in.
     pub(crate) fn libzmq(&self) -> Outcomes {
         let passes = self
@@ -61,6 +74,9 @@ impl Program {
     /// What our cases have to end in.
     pub(crate) fn ours(&self) -> Outcomes {
         let mut outcomes = self.libzmq();
+        for case in &self.missing {
+            outcomes.insert(case.clone(), MISSING.to_owned());
+        }
         for (case, difference) in &self.ours {
             outcomes.insert(case.clone(), difference.outcome.clone());
         }
@@ -81,12 +97,17 @@ pub(crate) fn read(path: &Path) -> Result<Expected, Failure> {
 pub(crate) fn write(path: &Path, expected: &Expected) -> Result<(), Failure> {
     let mut text = HEAD.to_owned();
     for (name, program) in expected {
-        text += &format!("\n[{name}]\npasses = [\n");
-        for case in &program.passes {
-            // A program that ended as it should needs no line.
-            text += &format!("    {case:?},\n");
+        text += &format!("\n[{name}]\n");
+        for (list, cases) in [("passes", &program.passes), ("missing", &program.missing)] {
+            if cases.is_empty() {
+                continue;
+            }
+            text += &format!("{list} = [\n");
+            for case in cases {
+                text += &format!("    {case:?},\n");
+            }
+            text += "]\n";
         }
-        text += "]\n";
         for (case, outcome) in &program.others {
             text += &format!("others.{case:?} = {outcome:?}\n");
         }
@@ -99,15 +120,18 @@ pub(crate) fn write(path: &Path, expected: &Expected) -> Result<(), Failure> {
 
 const HEAD: &str = "\
 # What the cases of libzmq's test programs end in; `libzmq-suite record` writes it and keeps the reasons.
-# passes, others: with libzmq 4.3.5. ours: with Sealwire, where that differs.
+# passes, others: with libzmq 4.3.5. ours: with Sealwire, where that differs. missing: the program ends before them.
 ";
+
+/// The outcome of a case that the program did not come to.
+const MISSING: &str = "missing";
 
 /// Returns the cases that differ, each with what was expected and what it ended in.
 pub(crate) fn differences(expected: &Outcomes, actual: &Outcomes) -> Vec<(String, String, String)> {
     let outcome = |outcomes: &Outcomes, case| {
         outcomes
             .get(case)
-            .map_or("missing", String::as_str)
+            .map_or(MISSING, String::as_str)
             .to_owned()
     };
     let mut cases: Vec<_> = expected.keys().chain(actual.keys()).collect();
@@ -144,6 +168,11 @@ mod tests {
                 reason,
             },
         );
+        let missing = Difference {
+            outcome: MISSING.to_owned(),
+            reason: String::new(),
+        };
+        program.differ("test_b".to_owned(), missing);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("expected.toml");
         write(&path, &Expected::from([("test_x".to_owned(), program)])).unwrap();
@@ -151,6 +180,7 @@ mod tests {
         let program = &read["test_x"];
         assert_eq!(program.libzmq(), libzmq);
         assert_eq!(program.ours()["test_a"], "fail");
+        assert_eq!(program.ours()["test_b"], "missing");
         assert_eq!(program.ours["test_a"].reason, "says \"no\"");
     }
 

@@ -228,17 +228,20 @@ fn record(
 ) -> Result<(), Failure> {
     let libzmq = reference(build, program, &libraries.libzmq)?;
     let mut recorded = expected::Program::new(&libzmq);
-    let before = expected.remove(program.name).unwrap_or_default();
+    let before = expected.remove(program.name);
     for (case, _, outcome) in confirmed(build, program, libraries, &libzmq, &libzmq, first)? {
         let reason = before
-            .ours
-            .get(&case)
+            .as_ref()
+            .and_then(|before| before.ours.get(&case))
             .filter(|difference| difference.outcome == outcome)
             .map_or_else(String::new, |difference| difference.reason.clone());
-        recorded.ours.insert(case, Difference { outcome, reason });
+        recorded.differ(case, Difference { outcome, reason });
     }
-    for (case, before, now) in differences(&before.ours(), &recorded.ours()) {
-        println!("recorded {} {case}: {now}, before {before}", program.name);
+    // Of a program that is new all would be news.
+    if let Some(before) = before {
+        for (case, before, now) in differences(&before.ours(), &recorded.ours()) {
+            println!("recorded {} {case}: {now}, before {before}", program.name);
+        }
     }
     expected.insert(program.name.to_owned(), recorded);
     Ok(())
