@@ -11,6 +11,7 @@ pub struct Errno(pub c_int);
 /// Far from the numbers of any system, as zmq.h has it.
 const HAUSNUMERO: c_int = 156_384_712;
 
+#[allow(missing_docs, reason = "the system documents its own")]
 impl Errno {
     /// The operation does not fit the state of the socket: a second request before the answer.
     pub const FSM: Errno = Errno(HAUSNUMERO + 51);

@@ -14,6 +14,7 @@
 pub mod abi;
 pub mod context;
 pub mod errno;
+mod helpers;
 pub mod message;
 pub mod monitor;
 pub mod options;

@@ -6,17 +6,31 @@
     reason = "functions of C are given pointers, and their names are exported"
 )]
 #![allow(
+    unreachable_pub,
+    reason = "programs reach them by their names, not through the modules"
+)]
+#![allow(
     clippy::missing_safety_doc,
     reason = "what a caller has to keep to is the contract of zmq.h"
 )]
 
+pub mod capabilities;
+pub mod clock;
 pub mod contexts;
+pub mod counters;
 pub mod error;
 mod guard;
 mod handles;
+pub mod keys;
 pub mod messages;
 pub mod monitors;
 mod pointers;
 pub mod polling;
 pub mod proxies;
 pub mod sockets;
+mod tagged;
+pub mod threads;
+pub mod timers;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,2 @@
+/* Its functions are in zmq.h. */
+#include <zmq.h>
