@@ -67,8 +67,9 @@ impl Request {
         if !self.inproc.is_bound(NAME) {
             return unanswered(format!("no handler is bound to {ENDPOINT}"));
         }
-        let id = self.context.next_number().to_be_bytes();
-        match self.exchange(id) {
+        // Digits, as handlers in C take it for a text.
+        let id = self.context.next_number().to_string().into_bytes();
+        match self.exchange(&id) {
             Ok(reply) => read(&reply, &id),
             Err(Error::RequestLost) => {
                 unanswered("the handler went away before it answered".into())
@@ -81,12 +82,12 @@ impl Request {
         }
     }
 
-    fn exchange(&self, id: [u8; 8]) -> Result<Message, Error> {
+    fn exchange(&self, id: &[u8]) -> Result<Message, Error> {
         let caller = Caller::connect(&self.context, &self.inproc)?;
         let address = self.address.as_bytes();
         let mut request = Message::multipart([
             VERSION,
-            &id,
+            id,
             self.domain.as_bytes(),
             address,
             &self.routing_id,

@@ -176,7 +176,7 @@ pub extern "C" fn zmq_recvmsg(handle: *mut c_void, place: *mut Msg, flags: c_int
     zmq_msg_recv(place, handle, flags)
 }
 
-/// All elements as the parts of a message. Gives their number.
+/// All elements as the parts of a message. Gives the size of the last.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_sendiov(
     handle: *mut c_void,
@@ -190,13 +190,15 @@ pub extern "C" fn zmq_sendiov(
             return Err(Errno::INVAL);
         }
         let elements = objects(elements, count)?;
+        let mut size = 0;
         for (index, element) in elements.iter().enumerate() {
             let part = Frame::copy_from_slice(bytes(element.iov_base, element.iov_len)?);
             let more = if index + 1 < count { SNDMORE } else { 0 };
             let sent = socket.send(part, flags & !SNDMORE | more);
             sent.map_err(|(error, _)| error)?;
+            size = element.iov_len;
         }
-        Ok(told(count))
+        Ok(told(size))
     })
 }
 
@@ -210,7 +212,7 @@ pub extern "C" fn zmq_recviov(
 ) -> c_int {
     guard::number(|| {
         let socket = socket(handle)?;
-        let count = object(count)?;
+        let count = object(count).map_err(|_| Errno::INVAL)?;
         if *count == 0 || elements.is_null() {
             return Err(Errno::INVAL);
         }

@@ -316,28 +316,27 @@ impl Msg {
             self.flags |= SHARED;
         }
         copy.flags = self.flags & (MORE | SHARED);
-        copy.peer = self.peer().map_or(ptr::null(), |peer| {
-            Arc::into_raw(Arc::clone(peer)).cast()
-        });
+        copy.peer = self.peer().map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
         copy
     }
 
     /// Whom it came from.
-    fn peer(&self) -> Option<&Arc<Peer>> {
+    fn peer(&self) -> Option<Arc<Peer>> {
         if self.peer.is_null() {
             return None;
         }
         if self.flags & TOLD != 0 {
             // SAFETY: a `Box<Told>` by the flag, which this message owns.
-            return Some(unsafe { &(*self.peer.cast::<Told>()).peer });
+            return Some(unsafe { &(*self.peer.cast::<Told>()).peer }.clone());
         }
-        // SAFETY: an `Arc<Peer>` that this message owns: the field holds what an `Arc` is made of.
-        Some(unsafe { &*(&raw const self.peer).cast::<Arc<Peer>>() })
+        // SAFETY: what an `Arc<Peer>` that this message owns was made into; it stays with the message.
+        let peer = ManuallyDrop::new(unsafe { Arc::from_raw(self.peer.cast::<Peer>()) });
+        Some(Arc::clone(&peer))
     }
 
     /// A property of the peer, as text that lives as long as the message.
     pub fn property(&mut self, name: &str) -> Option<*const c_char> {
-        let peer = self.peer()?.clone();
+        let peer = self.peer()?;
         if self.flags & TOLD == 0 {
             let told = Box::into_raw(Box::new(Told::of(peer)));
             self.clear_peer();

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use libc::c_int;
+use sealwire::auth::Guest;
 use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
-use sealwire::{KeyPair, PublicKey, SecretKey, Security, SocketBuilder, SocketType};
+use sealwire::{KeyPair, PeerAddress, PublicKey, SecretKey, Security, SocketBuilder, SocketType};
 
 use super::{Settings, Value, number};
 use crate::errno::Errno;
@@ -100,9 +101,43 @@ impl Settings {
             Some(interval) => self.apply_heartbeat(builder.heartbeat(interval), interval),
         };
         let builder = builder.routing_id(self.bytes(number::ROUTING_ID));
+        let builder = match self.filter() {
+            Some(filter) => builder.admit(filter),
+            None => builder,
+        };
         Ok(match self.bytes(number::ZAP_DOMAIN) {
             [] => builder,
             domain => builder.zap_domain(String::from_utf8_lossy(domain)),
+        })
+    }
+
+    /// Who is let in by address or process; `None` where that was not said.
+    fn filter(&self) -> Option<impl Fn(&Guest<'_>) -> bool + Send + Sync + 'static> {
+        let ranges = self.addresses(number::TCP_ACCEPT_FILTER).to_vec();
+        let [processes, users, groups] = [
+            number::IPC_FILTER_PID,
+            number::IPC_FILTER_UID,
+            number::IPC_FILTER_GID,
+        ]
+        .map(|option| self.numbers(option).to_vec());
+        let all = [&processes, &users, &groups];
+        if ranges.is_empty() && all.iter().all(|numbers| numbers.is_empty()) {
+            return None;
+        }
+        Some(move |guest: &Guest<'_>| match guest.address() {
+            PeerAddress::Tcp(address) => {
+                ranges.is_empty() || ranges.iter().any(|range| range.contains(address.ip()))
+            }
+            PeerAddress::Ipc(_) => {
+                let any = processes.is_empty() && users.is_empty() && groups.is_empty();
+                any || guest.process().is_some_and(|it| {
+                    let is = |numbers: &[c_int], number: u32| {
+                        numbers.iter().any(|one| u32::try_from(*one) == Ok(number))
+                    };
+                    processes.contains(&it.process) || is(&users, it.user) || is(&groups, it.group)
+                })
+            }
+            _ => true,
         })
     }
 

@@ -1,5 +1,6 @@
 //! Socket options: one table says what each takes, and drives setting, asking and their tests.
 
+mod addresses;
 mod apply;
 mod settings;
 mod table;

@@ -2,6 +2,7 @@
 
 use libc::c_int;
 
+use super::addresses::AddressRange;
 use super::number;
 use super::table::{Access, Entry, Kind, TABLE};
 use crate::errno::Errno;
@@ -14,6 +15,8 @@ pub enum Value {
     Bits(u64),
     Bytes(Vec<u8>),
     Key([u8; 32]),
+    Numbers(Vec<c_int>),
+    Addresses(Vec<AddressRange>),
 }
 
 /// The values of all options.
@@ -30,6 +33,8 @@ impl Default for Settings {
             Kind::Bits(default) => Value::Bits(default),
             Kind::Bytes(..) | Kind::Text(_) | Kind::Action => Value::Bytes(Vec::new()),
             Kind::Key => Value::Key([0; 32]),
+            Kind::Numbers => Value::Numbers(Vec::new()),
+            Kind::Addresses => Value::Addresses(Vec::new()),
         };
         Settings {
             values: TABLE.iter().map(default).collect(),
@@ -79,6 +84,20 @@ impl Settings {
         }
     }
 
+    pub(crate) fn numbers(&self, option: c_int) -> &[c_int] {
+        match self.value(option) {
+            Some(Value::Numbers(values)) => values,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn addresses(&self, option: c_int) -> &[AddressRange] {
+        match self.value(option) {
+            Some(Value::Addresses(values)) => values,
+            _ => &[],
+        }
+    }
+
     pub(crate) fn put(&mut self, option: c_int, value: Value) {
         if let Some(index) = Self::index(option) {
             self.values[index] = value;
@@ -93,7 +112,12 @@ impl Settings {
     pub fn set(&mut self, option: c_int, given: Option<&[u8]>) -> Result<(), Errno> {
         let entry = Entry::of(option).filter(|entry| entry.access != Access::Get);
         let entry = entry.ok_or(Errno::INVAL)?;
-        let value = read(entry.kind, given).ok_or(Errno::INVAL)?;
+        let value = match entry.kind {
+            Kind::Numbers => self.with_number(option, given),
+            Kind::Addresses => self.with_addresses(option, given),
+            kind => read(kind, given),
+        };
+        let value = value.ok_or(Errno::INVAL)?;
         match option {
             // One is the opposite of the other.
             number::IPV4ONLY | number::IPV6 => {
@@ -106,6 +130,28 @@ impl Settings {
         }
         self.put(option, value);
         Ok(())
+    }
+
+    /// The numbers of an option with one more, or none.
+    fn with_number(&self, option: c_int, given: Option<&[u8]>) -> Option<Value> {
+        let Some(given) = given.filter(|given| !given.is_empty()) else {
+            return Some(Value::Numbers(Vec::new()));
+        };
+        let number = c_int::from_ne_bytes(given.try_into().ok()?);
+        let mut numbers = self.numbers(option).to_vec();
+        numbers.push(number);
+        Some(Value::Numbers(numbers))
+    }
+
+    /// The ranges of an option with one more, or none.
+    fn with_addresses(&self, option: c_int, given: Option<&[u8]>) -> Option<Value> {
+        let Some(given) = given.filter(|given| !given.is_empty()) else {
+            return Some(Value::Addresses(Vec::new()));
+        };
+        let text = std::str::from_utf8(given).ok()?;
+        let mut ranges = self.addresses(option).to_vec();
+        ranges.push(text.trim_end_matches('\0').parse().ok()?);
+        Some(Value::Addresses(ranges))
     }
 
     /// The bytes that answer the question for an option whose value is kept, for a buffer of `room` bytes.
@@ -137,6 +183,7 @@ impl Settings {
                 }
                 _ => return Err(Errno::INVAL),
             },
+            Value::Numbers(_) | Value::Addresses(_) => return Err(Errno::INVAL),
         })
     }
 }
@@ -180,7 +227,7 @@ fn read(kind: Kind, given: Option<&[u8]>) -> Option<Value> {
             let text = std::str::from_utf8(text).ok()?;
             sealwire_zmtp::keys::z85::decode(text).ok().map(Value::Key)
         }
-        Kind::Action => None,
+        Kind::Numbers | Kind::Addresses | Kind::Action => None,
     }
 }
 
@@ -208,6 +255,11 @@ mod tests {
                 ),
                 Kind::Text(most) => (vec![b"text".to_vec(), vec![]], vec![vec![b'a'; most + 1]]),
                 Kind::Key => (vec![vec![9; 32]], vec![vec![9; 31], vec![b'!'; 42]]),
+                Kind::Numbers => (vec![vec![], vec![7; 4]], vec![vec![7; 3], vec![7; 8]]),
+                Kind::Addresses => (
+                    [&b"127.0.0.1"[..], b"10.0.0.0/8", b"::1/128"].map(<[u8]>::to_vec).into(),
+                    [&b"nowhere"[..], b"10.0.0.0/33", b"::/129", b"10.0.0.0/x"].map(<[u8]>::to_vec).into(),
+                ),
                 Kind::Action => continue,
             };
             for value in good {

@@ -19,6 +19,10 @@ pub enum Kind {
     Text(usize),
     /// A key of CURVE: 32 bytes, or 40 characters of Z85.
     Key,
+    /// Numbers that are added one by one; nothing clears them.
+    Numbers,
+    /// Ranges of addresses that are added one by one; nothing clears them.
+    Addresses,
     /// Nothing that is kept.
     Action,
 }
@@ -53,7 +57,7 @@ pub struct Entry {
 
 use Access::{Get, Set, SetAndGet};
 use Effect::{Honoured, Stored};
-use Kind::{Action, Bits, Bytes, Flag, Int, Key, Long, Text};
+use Kind::{Action, Addresses, Bits, Bytes, Flag, Int, Key, Long, Numbers, Text};
 
 const MAX: c_int = c_int::MAX;
 
@@ -106,6 +110,7 @@ options! {
     35 TCP_KEEPALIVE_CNT Int(-1, MAX, -1), SetAndGet, Honoured;
     36 TCP_KEEPALIVE_IDLE Int(-1, MAX, -1), SetAndGet, Honoured;
     37 TCP_KEEPALIVE_INTVL Int(-1, MAX, -1), SetAndGet, Honoured;
+    38 TCP_ACCEPT_FILTER Addresses, Set, Honoured;
     39 IMMEDIATE Flag(0), SetAndGet, Honoured;
     40 XPUB_VERBOSE Flag(0), Set, Honoured;
     42 IPV6 Flag(0), SetAndGet, Honoured;
@@ -124,6 +129,9 @@ options! {
     55 ZAP_DOMAIN Text(255), SetAndGet, Honoured;
     56 ROUTER_HANDOVER Flag(0), Set, Honoured;
     57 TOS Int(0, 255, 0), SetAndGet, Honoured;
+    58 IPC_FILTER_PID Numbers, Set, Honoured;
+    59 IPC_FILTER_UID Numbers, Set, Honoured;
+    60 IPC_FILTER_GID Numbers, Set, Honoured;
     66 HANDSHAKE_IVL Int(0, MAX, 30_000), SetAndGet, Honoured;
     68 SOCKS_PROXY Text(65_535), SetAndGet, Honoured;
     69 XPUB_NODROP Flag(0), Set, Honoured;

@@ -193,6 +193,8 @@ pub(crate) struct SocketOptions {
     pub(crate) max_connections_per_key: Option<usize>,
     pub(crate) per_address: PerAddress,
     pub(crate) behaviour: Behaviour,
+    /// Where libzmq does otherwise than the RFCs say, or than is best, do as libzmq.
+    pub(crate) as_libzmq: bool,
 }
 
 impl SocketOptions {
@@ -235,6 +237,7 @@ impl SocketOptions {
             max_connections_per_key: None,
             per_address: PerAddress::default(),
             behaviour: Behaviour::default(),
+            as_libzmq: false,
         }
     }
 

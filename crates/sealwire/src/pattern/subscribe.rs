@@ -44,6 +44,7 @@ pub(crate) struct Subscribe {
     upstream: Upstream,
     /// Messages that were subscribed to are dropped, the rest delivered.
     invert: bool,
+    as_libzmq: bool,
     /// How often each topic was subscribed to.
     counts: BTreeMap<Vec<u8>, usize>,
     filter: Subscriptions,
@@ -58,6 +59,7 @@ impl Subscribe {
         Subscribe {
             upstream,
             invert: options.behaviour.invert_matching,
+            as_libzmq: options.as_libzmq,
             counts: BTreeMap::new(),
             filter: match upstream {
                 Upstream::Closed => Subscriptions::default(),
@@ -67,6 +69,11 @@ impl Subscribe {
             inbound: FairQueue::default(),
             matching: Vec::new(),
         }
+    }
+
+    /// Whether messages that nobody subscribed to are of use: libzmq's XSUB leaves the filter to publishers.
+    fn takes_all(&self) -> bool {
+        self.as_libzmq && self.upstream == Upstream::Open && !self.asks_for_everything
     }
 
     /// Tells publishers of a new or ended topic.
@@ -120,7 +127,7 @@ impl Pattern for Subscribe {
         };
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.filter.matching(head, &mut self.matching);
-        if self.matching.is_empty() != self.invert {
+        if self.matching.is_empty() != self.invert && !self.takes_all() {
             return Delivery::Ignored(FromPeer::Message(frames));
         }
         self.inbound.push(pipes, id, frames);
@@ -128,7 +135,7 @@ impl Pattern for Subscribe {
     }
 
     fn queue_of_all(&mut self) -> Option<&mut FairQueue> {
-        let wants_all = self.filter.wants_everything() && !self.invert;
+        let wants_all = self.filter.wants_everything() && !self.invert || self.takes_all();
         wants_all.then_some(&mut self.inbound)
     }
 
@@ -189,6 +196,9 @@ impl Pattern for Subscribe {
     fn subscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
         if let Some(count) = self.counts.get_mut(topic) {
             *count += 1;
+            if self.as_libzmq && !self.asks_for_everything {
+                pipes.change_for_all(topic, true);
+            }
             return Ok(());
         }
         self.filter

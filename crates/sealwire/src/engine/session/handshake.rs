@@ -166,7 +166,10 @@ impl Session {
             limit: options.zap_timeout,
             domain,
             address: self.identity.address.for_zap(),
-            routing_id: applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
+            routing_id: match options.as_libzmq {
+                true => options.routing_id.clone(),
+                false => applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
+            },
             mechanism,
             credentials: applicant.map_or_else(Vec::new, Applicant::zap_credentials),
         })

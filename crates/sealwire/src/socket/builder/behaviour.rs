@@ -154,4 +154,13 @@ impl SocketBuilder {
         self.options.behaviour.connection_events = events;
         self
     }
+
+    /// Has the socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB
+    /// takes what nobody subscribed to, and a ZAP handler is told the socket's own routing id. For
+    /// sockets that stand in for libzmq's.
+    #[doc(hidden)]
+    pub fn as_libzmq(mut self) -> Self {
+        self.options.as_libzmq = true;
+        self
+    }
 }
