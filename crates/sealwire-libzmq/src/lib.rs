@@ -13,4 +13,4 @@
 
 pub mod abi;
 pub mod errno;
-mod helpers;
+mod standalone;
