@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq libzmq-suite ruby python clean
 
 all: test lint docs
 
@@ -93,6 +93,20 @@ c:
 PREFIX ?= /usr/local
 install-c:
 	sh crates/sealwire-capi/install.sh $(PREFIX)
+
+## libzmq.so.5: header, functions, installation.
+libzmq:
+	bash crates/sealwire-libzmq/check.sh
+
+## libzmq.so.5 on Sealwire with header, pkg-config and CMake files, under PREFIX. Another libzmq is not overwritten.
+install-libzmq:
+	sh crates/sealwire-libzmq/install.sh $(PREFIX)
+
+## libzmq's own test programs with our libzmq.so.5. Needs libsodium-dev.
+libzmq-suite:
+	cargo build -p sealwire-libzmq
+	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- \
+		--library "$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/libsealwire_libzmq.so"
 
 ## Undefined behaviour, in an interpreter, where it knows the instructions.
 miri:

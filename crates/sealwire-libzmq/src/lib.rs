@@ -14,10 +14,10 @@
 pub mod abi;
 pub mod context;
 pub mod errno;
-mod helpers;
 pub mod message;
 pub mod monitor;
 pub mod options;
 pub mod polling;
 pub mod proxy;
 pub mod socket;
+mod standalone;

@@ -88,7 +88,8 @@ fn wait(
     let events = sides.each_ref().map(|side| side.socket.events());
     let readable = events.map(|events| events & POLLIN != 0);
     let writable = events.map(|events| events & POLLOUT != 0);
-    let room = [writable[1], writable[0]];
+    // A single socket answers what it has received, and has room for that only then.
+    let room = [writable[1] || alone, writable[0] || alone];
     let ready = (readable[0] && room[0]) || (readable[1] && room[1]);
     if ready && *state == State::Active && control.is_none() {
         return Ok((readable, room));
@@ -116,7 +117,7 @@ fn wait(
     let events = sides.each_ref().map(|side| side.socket.events());
     let writable = events.map(|events| events & POLLOUT != 0);
     let readable = events.map(|events| events & POLLIN != 0);
-    Ok((readable, [writable[1], writable[0]]))
+    Ok((readable, [writable[1] || alone, writable[0] || alone]))
 }
 
 fn item(socket: &Arc<Socket>, events: i16) -> Item<'static> {

@@ -13,8 +13,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::Failure;
 use crate::unity::Report;
 
-/// Runs `program` with the `libzmq.so.5` in the folder `library`, in an empty folder of its own. What is left of its
-/// process group is killed when it ends, or when `limit` has passed.
+/// Runs `program` with the `libzmq.so.5` in the folder `library`, in an empty folder of its own. The rest of its
+/// process group is killed when it ends, and all of it when `limit` has passed.
 pub(crate) fn run(program: &Path, library: &Path, limit: Duration) -> Result<Report, Failure> {
     let folder = tempfile::Builder::new().prefix("zmq").tempdir()?;
     let path = folder.path().join("output");

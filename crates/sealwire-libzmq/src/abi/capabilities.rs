@@ -6,7 +6,7 @@ use libc::{c_char, c_int};
 
 use super::guard;
 use crate::errno::Errno;
-use crate::helpers::capabilities::{VERSION, has};
+use crate::standalone::capabilities::{VERSION, has};
 
 /// `zmq_version`: each number where its pointer says.
 #[unsafe(no_mangle)]

@@ -6,7 +6,7 @@ use libc::{c_int, c_uint, c_ulong, c_void};
 
 use super::guard;
 use super::tagged::{self, Tag};
-use crate::helpers::clock::Stopwatch;
+use crate::standalone::clock::Stopwatch;
 
 impl Tag for Stopwatch {
     const TAG: u64 = 0x5357_5374_6f70_7761;

@@ -7,7 +7,7 @@ use libc::{c_int, c_void};
 use super::guard;
 use super::tagged::{self, Tag};
 use crate::errno::Errno;
-use crate::helpers::counter::Counter;
+use crate::standalone::counter::Counter;
 
 impl Tag for Counter {
     const TAG: u64 = 0x5357_436f_756e_7465;
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn zmq_atomic_counter_value(counter: *mut c_void) -> c_int
     })
 }
 
-/// `zmq_atomic_counter_destroy`: makes the caller's pointer null. A null counter is no error.
+/// `zmq_atomic_counter_destroy`: makes the caller's pointer null. A null counter is not an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zmq_atomic_counter_destroy(counter: *mut *mut c_void) {
     guard::value((), || {

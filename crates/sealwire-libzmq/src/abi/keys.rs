@@ -8,7 +8,7 @@ use sealwire::{Generate, KeyPair};
 
 use super::guard;
 use crate::errno::Errno;
-use crate::helpers::keys;
+use crate::standalone::keys;
 
 /// The text of a caller, without its zero.
 ///

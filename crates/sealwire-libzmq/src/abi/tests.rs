@@ -34,7 +34,7 @@ fn handles_that_are_none_are_refused() {
     let counter = zmq_atomic_counter_new();
     for handle in [null_mut(), (&raw mut elsewhere).cast(), counter] {
         let mut place = handle;
-        // SAFETY: null, or eight bytes that are no timers.
+        // SAFETY: null, or eight bytes that are not timers.
         unsafe {
             assert_eq!(
                 errno(|| zmq_timers_add(handle, 1, Some(handler), null_mut())),

@@ -8,8 +8,8 @@ use libc::{c_int, c_long, c_void};
 use super::guard;
 use super::tagged::{self, Tag};
 use crate::errno::Errno;
-use crate::helpers::clock::now_ms;
-use crate::helpers::timers::Timers;
+use crate::standalone::clock::now_ms;
+use crate::standalone::timers::Timers;
 
 /// `zmq_timer_fn`.
 pub type TimerFunction = unsafe extern "C" fn(c_int, *mut c_void);
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn zmq_timers_reset(handle: *mut c_void, id: c_int) -> c_i
     guard::status(|| unsafe { timers(handle)? }.reset(now_ms(), id))
 }
 
-/// `zmq_timers_timeout`: milliseconds until a timer is due. -1 without timers, which is no error.
+/// `zmq_timers_timeout`: milliseconds until a timer is due. -1 without timers, which is not an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zmq_timers_timeout(handle: *mut c_void) -> c_long {
     guard::value(-1, || {

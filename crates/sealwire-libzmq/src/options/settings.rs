@@ -242,7 +242,10 @@ mod tests {
             let (good, bad): (Vec<Vec<u8>>, Vec<Vec<u8>>) = match entry.kind {
                 Kind::Int(least, most, _) => (
                     [least, most].map(|it| it.to_ne_bytes().to_vec()).into(),
-                    vec![least.wrapping_sub(1).to_ne_bytes().to_vec(), vec![0; 3]],
+                    match least.checked_sub(1) {
+                        Some(less) => vec![less.to_ne_bytes().to_vec(), vec![0; 3]],
+                        None => vec![vec![0; 3]],
+                    },
                 ),
                 Kind::Flag(_) => (
                     [0, 1].map(|it: c_int| it.to_ne_bytes().to_vec()).into(),

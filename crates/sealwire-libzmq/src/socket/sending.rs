@@ -44,9 +44,8 @@ impl Socket {
             return Ok(());
         }
         let message = Message::multipart(std::mem::take(&mut outbound.parts));
-        // Room was found for its first part. Where the peer has gone since, it is dropped, as a message to it
-        // would be.
-        match self.send_message(message, flags) {
+        // Room was found for its first part. Where the peer has gone since, the message has gone with it.
+        match self.send_message(message, flags | DONTWAIT) {
             Ok(()) | Err((Errno::AGAIN | Errno::HOSTUNREACH, _)) => Ok(()),
             Err((error, message)) => {
                 let mut parts = message.into_frames().into_frames().collect::<Vec<_>>();

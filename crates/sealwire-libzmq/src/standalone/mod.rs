@@ -1,4 +1,4 @@
-//! What zmq.h offers beside sockets: keys and their text, counters, timers, the clock.
+//! What zmq.h offers without a context: keys and their text, counters, timers, the clock.
 
 pub(crate) mod capabilities;
 pub(crate) mod clock;
