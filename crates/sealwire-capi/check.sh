@@ -87,7 +87,7 @@ libraries() {
     esac
 }
 tests="sockets messages errors auth guests accounts peers wss engine poll signals aead session
-    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams log fork"
+    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams log standard_error fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")

@@ -37,6 +37,8 @@ use pyo3::prelude::*;
 /// Native classes; import `sealwire`, not this.
 #[pymodule]
 fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // `logging` hears of failures.
+    sealwire::waits::silence_standard_error();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<aead::Cipher>()?;
     module.add_class::<aead::Stream>()?;

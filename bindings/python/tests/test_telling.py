@@ -21,6 +21,7 @@ from sealwire._telling import Raised
 from conftest import TIMEOUT
 
 REFUSED = """
+import os, sys, threading
 import sealwire
 from sealwire import KeyPair, Security
 
@@ -28,7 +29,12 @@ keys, others = KeyPair.generate(), KeyPair.generate()
 server = sealwire.Socket(sealwire.PUSH, security=Security.blake3_server(keys, sealwire.AllowAnyone()))
 client = sealwire.Socket(sealwire.PULL, security=Security.blake3_client(others.public), linger=0)
 client.connect(server.bind("tcp://127.0.0.1:0"))
-client.recv()
+threading.Thread(target=client.recv, daemon=True).start()
+sys.stdin.read()
+monitor = client.monitor()
+for _ in range(3):
+    next(event for event in monitor if event.kind == "failed")
+os._exit(0)
 """
 
 
@@ -178,14 +184,18 @@ def test_nobody_at_the_endpoint_is_not_told(heard: Heard) -> None:
     assert heard.texts == []
 
 
-def test_without_handlers_it_is_printed() -> None:
-    program = subprocess.Popen([sys.executable, "-c", REFUSED], stderr=subprocess.PIPE, text=True)
+def test_without_handlers_it_is_printed_once() -> None:
+    command = [sys.executable, "-c", REFUSED]
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert program.stderr is not None
     try:
         assert program.stderr.readline().startswith("a PULL waits, and a connection of it failed: ")
+        _, later = program.communicate(timeout=TIMEOUT)
     finally:
         program.kill()
         program.communicate()
+    assert later == ""
+    assert program.returncode == 0
 
 
 def test_what_handlers_raise_is_logged_once_a_second(

@@ -32,6 +32,8 @@ use zeroize::Zeroizing;
 #[magnus::init(name = "sealwire")]
 fn init(ruby: &Ruby) -> Result<(), Error> {
     gvl::allow_ractors(ruby);
+    // `Sealwire.logger` hears of failures.
+    sealwire::waits::silence_standard_error();
     let sealwire = ruby.define_module("Sealwire")?;
     sealwire.const_set("VERSION", env!("CARGO_PKG_VERSION"))?;
     errors::define(ruby, sealwire)?;

@@ -92,6 +92,26 @@ class TellingTest < SealwireTest
     assert_silent { Sealwire.tell("a line") }
   end
 
+  def test_without_a_logger_it_is_printed_once
+    output = in_another_ruby(<<~RUBY)
+      require "sealwire"
+      told = Queue.new
+      Warning.extend(Module.new { define_method(:warn) { |text, **| super(text).tap { told << text } } })
+      keys = Array.new(2) { Sealwire::KeyPair.generate }
+      pull = Sealwire::PULL.new(security: Sealwire::Security.blake3_server(keys: keys[0], allow: :anyone))
+      push = Sealwire::PUSH.new(security: Sealwire::Security.blake3_client(server_key: keys[1].public_key))
+      monitor = push.monitor
+      push.connect(pull.bind("tcp://127.0.0.1:0"))
+      Thread.new { push.wait_connected(1, timeout: nil) }
+      told.pop
+      failures = 0
+      failures += 1 if monitor.next.name == :failed until failures == 3
+      exit!(true)
+    RUBY
+    assert_match(/\Asealwire: a PUSH waits, and a connection of it failed: .*\n\z/, output)
+    assert_equal 1, output.lines.size
+  end
+
   def test_a_logger_that_fails_fails_nothing
     Sealwire.logger = Object.new.tap { |logger| def logger.warn(_text) = raise("no disk") }
     assert_nil Sealwire.tell("a line")

@@ -2134,8 +2134,12 @@ sealwire_status sealwire_public_key_read(const char *path, uint8_t *public_key);
 void sealwire_string_free(char *string);
 
 /**
- * Has lines of this level (`SEALWIRE_LOG_`) and graver ones go to `log`, in place of an earlier one. Without
- * this the library says nothing. NULL for `log` ends it; then `destroy` is not called for `user`.
+ * Has lines of this level (`SEALWIRE_LOG_`) and graver ones go to `log`, in place of an earlier one. NULL for
+ * `log` ends it; then `destroy` is not called for `user`.
+ *
+ * Until this is called, the first failed handshake of a socket, for want of the right key for example, is a line
+ * on standard error, for up to 8 sockets of a process. A broken pipe there raises no signal that reaches the
+ * program. A call of this turns such lines off for good, so after one with NULL the library says nothing at all.
  *
  * `log` is called on a thread of its own, for one line at a time, and may use this library. While it is slow, up
  * to 1,024 lines wait; a line tells how many were dropped. The same failure again and again has one line a second,

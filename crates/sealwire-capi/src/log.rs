@@ -38,8 +38,12 @@ pub type sealwire_log_fn =
     Option<extern "C" fn(level: i32, text: *const c_char, user: *mut c_void)>;
 type Callback = extern "C" fn(level: i32, text: *const c_char, user: *mut c_void);
 
-/// Has lines of this level (`SEALWIRE_LOG_`) and graver ones go to `log`, in place of an earlier one. Without
-/// this the library says nothing. NULL for `log` ends it; then `destroy` is not called for `user`.
+/// Has lines of this level (`SEALWIRE_LOG_`) and graver ones go to `log`, in place of an earlier one. NULL for
+/// `log` ends it; then `destroy` is not called for `user`.
+///
+/// Until this is called, the first failed handshake of a socket, for want of the right key for example, is a line
+/// on standard error, for up to 8 sockets of a process. A broken pipe there raises no signal that reaches the
+/// program. A call of this turns such lines off for good, so after one with NULL the library says nothing at all.
 ///
 /// `log` is called on a thread of its own, for one line at a time, and may use this library. While it is slow, up
 /// to 1,024 lines wait; a line tells how many were dropped. The same failure again and again has one line a second,
@@ -62,6 +66,8 @@ pub extern "C" fn sealwire_log(
         let level = tracing_level(level)?;
         let Some(log) = log else {
             *current()? = None;
+            // Then standard error gets nothing either. A program of Rust with a log of its own has that.
+            let _ = subscribe();
             callsite::rebuild_interest_cache();
             return Ok(());
         };

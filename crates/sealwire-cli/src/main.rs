@@ -209,6 +209,8 @@ impl Command {
 }
 
 fn main() -> ExitCode {
+    // `--verbose` and `--json` say what is told there.
+    sealwire::waits::silence_standard_error();
     file_size::tell_of_its_limit();
     let mut cli = Cli::command();
     cli.build();

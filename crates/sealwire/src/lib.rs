@@ -39,7 +39,7 @@
 //! | know who sent a message | [`Message::peer`], [`Peer`] |
 //! | see what is held for a peer | [`Peer::account`], [`account`] |
 //! | print what a peer chose | [`text`] |
-//! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
+//! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`]; a subscriber of `tracing` gets the log, without one standard error gets [the first failure](Monitor) |
 //! | wait for sockets in an event loop | [`Readiness`] |
 //! | run code that may panic | [`panics`] |
 //! | connect two sockets | [`proxy`], [`Proxy`] with capture and control |

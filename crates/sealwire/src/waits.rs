@@ -10,6 +10,7 @@ use std::time::Instant;
 
 #[cfg(unix)]
 use nix::poll::{PollFd, PollFlags};
+use tracing::subscriber::{self, NoSubscriber};
 
 use crate::error::Error;
 use crate::guard;
@@ -27,6 +28,12 @@ pub use task::{Task, Work};
 /// Returns whether this thread does the I/O of a context, or holds the lock of a connection: then no call waits.
 pub fn must_not_wait() -> bool {
     guard::must_not_wait()
+}
+
+/// Says that this program tells of failures by its own means, with [`FirstFailure`] or events: standard error gets
+/// no line about them. A log that was set before stays.
+pub fn silence_standard_error() {
+    let _ = subscriber::set_global_default(NoSubscriber::new());
 }
 
 /// Receives up to `limit` messages, as [`Socket::recv_many`]. Returns 0 at the deadline, or once `over` holds,

@@ -1,7 +1,8 @@
 //! Which events of a socket go to the log, and how often.
 //!
 //! Peers can make connections fail at any rate, so there is one line a second for each cause.
-//! Monitors get all events, and so does the log at level `debug`.
+//! Monitors get all events, and so does the log at level `debug`. Where there is no log, standard error
+//! gets the first failed handshake.
 
 use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use sealwire_zmtp::connection::Warning;
 
 use super::Event;
+use super::standard_error::StandardError;
 use crate::account::{Excesses, Kind, LogGates};
 use crate::failure::FailureCause;
 use crate::guard;
@@ -17,6 +19,7 @@ use crate::guard;
 pub(super) struct Log {
     lines: LogGates<Cause>,
     excesses: Arc<Excesses>,
+    standard_error: StandardError,
 }
 
 /// What lines are counted by. Their number is bounded.
@@ -58,12 +61,14 @@ impl Log {
         Log {
             lines: LogGates::new(),
             excesses,
+            standard_error: StandardError::default(),
         }
     }
 
     /// Writes a line about the event, as a warning if it is one and the last of its kind is a
     /// second ago.
     pub(super) fn write(&self, event: &Event) {
+        self.standard_error.write(event);
         let count = match Cause::of(event) {
             None => None,
             Some(Cause::Seldom) => Some(1),

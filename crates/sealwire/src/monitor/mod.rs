@@ -7,6 +7,7 @@
 mod counters;
 mod event;
 mod log;
+mod standard_error;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -172,6 +173,13 @@ impl Hub {
 
 /// Reads the events of one socket, from the moment it was made on. Each monitor sees all events.
 /// In a child of a fork there are none, and no more to come.
+///
+/// The log (`tracing`, target `sealwire`) has them too: failures as warnings, one line a second for each
+/// cause. While the process has no subscriber, the first failed handshake of a socket
+/// ([`is_handshake_failure`](ConnectionFailure::is_handshake_failure)) is one line on standard error, for up to
+/// [`MAX_SOCKETS_ON_STANDARD_ERROR`](crate::limits::MAX_SOCKETS_ON_STANDARD_ERROR) sockets. So a program that
+/// waits with a wrong key is not silent. `tracing::subscriber::NoSubscriber` as the global default turns that
+/// off. A program that reads `tracing` through the crate `log` has no subscriber, and gets the line as well.
 pub struct Monitor {
     queue: Arc<Queue>,
 }
