@@ -12,12 +12,12 @@
 #![deny(unsafe_code)]
 
 pub mod abi;
-pub mod context;
-pub mod errno;
+mod context;
+mod errno;
 pub mod message;
-pub mod monitor;
-pub mod options;
-pub mod polling;
-pub mod proxy;
-pub mod socket;
+mod monitor;
+mod options;
+mod polling;
+mod proxy;
+mod socket;
 mod standalone;

@@ -33,7 +33,7 @@ const ZMTP_CRYPTOGRAPHIC: u32 = 0x1100_0001;
 const ZMTP_MECHANISM_MISMATCH: u32 = 0x1100_0002;
 
 /// The monitor of one socket. It ends with its last owner, or the socket.
-pub struct Observer {
+pub(crate) struct Observer {
     socket: Arc<sealwire::Socket>,
     wanted: u16,
 }
@@ -96,7 +96,8 @@ fn tell(socket: &sealwire::Socket, number: u16, value: u32, endpoint: &str) {
     let mut head = [0; 6];
     head[..2].copy_from_slice(&number.to_ne_bytes());
     head[2..].copy_from_slice(&value.to_ne_bytes());
-    let message = Message::multipart([&head[..], endpoint.as_bytes()].map(sealwire::Frame::copy_from_slice));
+    let message =
+        Message::multipart([&head[..], endpoint.as_bytes()].map(sealwire::Frame::copy_from_slice));
     // Nobody who reads is not an error.
     let _ = socket.try_send(message);
 }
@@ -166,9 +167,7 @@ fn of_protocol(error: &ProtocolError) -> (u16, u32) {
             | HandshakeError::InitiateUnreadable
             | HandshakeError::ReadyUnreadable,
         ) => protocol(ZMTP_CRYPTOGRAPHIC),
-        ProtocolError::Handshake(HandshakeError::HelloMalformed) => {
-            protocol(ZMTP_MALFORMED_HELLO)
-        }
+        ProtocolError::Handshake(HandshakeError::HelloMalformed) => protocol(ZMTP_MALFORMED_HELLO),
         ProtocolError::Incompatible(Incompatible::MechanismMismatch { .. }) => {
             protocol(ZMTP_MECHANISM_MISMATCH)
         }

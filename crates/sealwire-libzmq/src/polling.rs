@@ -9,11 +9,11 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use crate::errno::Errno;
 use crate::socket::Socket;
 
-pub const POLLERR: i16 = 4;
-pub const POLLPRI: i16 = 8;
+pub(crate) const POLLERR: i16 = 4;
+pub(crate) const POLLPRI: i16 = 8;
 
 /// What is waited for.
-pub enum Source<'a> {
+pub(crate) enum Source<'a> {
     Socket(Arc<Socket>),
     Descriptor(BorrowedFd<'a>),
     /// An item that is passed over.
@@ -21,10 +21,10 @@ pub enum Source<'a> {
 }
 
 /// One item: what, for which events, and which have come.
-pub struct Item<'a> {
-    pub source: Source<'a>,
-    pub events: i16,
-    pub happened: i16,
+pub(crate) struct Item<'a> {
+    pub(crate) source: Source<'a>,
+    pub(crate) events: i16,
+    pub(crate) happened: i16,
 }
 
 /// Waits until one of the items is ready, for up to `limit`; `None` for any time. Gives the number of those that
@@ -34,7 +34,7 @@ pub struct Item<'a> {
 ///
 /// `EINTR` when a signal handler ran while it waited, `ETERM` when the context of a socket ends, `EBADF` and the
 /// like.
-pub fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<usize, Errno> {
+pub(crate) fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<usize, Errno> {
     let deadline = limit.map(|limit| Instant::now().checked_add(limit));
     // A socket that had no descriptor for it gets one, so that whatever comes from now on is noticed.
     for item in items.iter() {

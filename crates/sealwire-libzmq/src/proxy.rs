@@ -47,7 +47,7 @@ enum State {
 /// # Errors
 ///
 /// `ETERM` when the context ends, `ENOTSOCK`, and those of sending and receiving.
-pub fn run(
+pub(crate) fn run(
     frontend: Arc<Socket>,
     backend: Arc<Socket>,
     capture: Option<&Socket>,
@@ -187,7 +187,11 @@ fn obey(control: &Socket, state: State, sides: &[Side; 2]) -> Result<State, Errn
             let all = [front.received, front.sent, back.received, back.sent];
             let numbers: Vec<u64> = all.iter().flat_map(|it| [it.messages, it.bytes]).collect();
             for (index, number) in numbers.iter().enumerate() {
-                let flags = if index + 1 < numbers.len() { SNDMORE } else { 0 };
+                let flags = if index + 1 < numbers.len() {
+                    SNDMORE
+                } else {
+                    0
+                };
                 answer(&number.to_ne_bytes(), flags)?;
             }
             return Ok(state);

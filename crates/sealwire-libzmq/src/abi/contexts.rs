@@ -15,6 +15,7 @@ pub(super) fn context(handle: *mut c_void) -> Result<Arc<Context>, Errno> {
     CONTEXTS.get(handle).ok_or(Errno::FAULT)
 }
 
+/// `zmq_ctx_new`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_new() -> *mut c_void {
     guard::value(std::ptr::null_mut(), || {
@@ -22,6 +23,7 @@ pub extern "C" fn zmq_ctx_new() -> *mut c_void {
     })
 }
 
+/// `zmq_init`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_init(io_threads: c_int) -> *mut c_void {
     guard::value(std::ptr::null_mut(), || {
@@ -34,6 +36,7 @@ pub extern "C" fn zmq_init(io_threads: c_int) -> *mut c_void {
     })
 }
 
+/// `zmq_ctx_term`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_term(handle: *mut c_void) -> c_int {
     guard::status(|| {
@@ -47,16 +50,19 @@ pub extern "C" fn zmq_ctx_term(handle: *mut c_void) -> c_int {
     })
 }
 
+/// `zmq_term`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_term(handle: *mut c_void) -> c_int {
     zmq_ctx_term(handle)
 }
 
+/// `zmq_ctx_destroy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_destroy(handle: *mut c_void) -> c_int {
     zmq_ctx_term(handle)
 }
 
+/// `zmq_ctx_shutdown`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_shutdown(handle: *mut c_void) -> c_int {
     guard::status(|| {
@@ -68,11 +74,13 @@ pub extern "C" fn zmq_ctx_shutdown(handle: *mut c_void) -> c_int {
     })
 }
 
+/// `zmq_ctx_set`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_set(handle: *mut c_void, option: c_int, value: c_int) -> c_int {
     guard::status(|| context(handle)?.set(option, value))
 }
 
+/// `zmq_ctx_get`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_get(handle: *mut c_void, option: c_int) -> c_int {
     guard::number(|| context(handle)?.get(option))

@@ -38,16 +38,19 @@ pub(super) fn replace(place: *mut Msg, with: Msg) -> Result<(), Errno> {
     Ok(())
 }
 
+/// `zmq_msg_init`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_init(place: *mut Msg) -> c_int {
     guard::status(|| put(place, Msg::new()))
 }
 
+/// `zmq_msg_init_size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_init_size(place: *mut Msg, size: usize) -> c_int {
     guard::status(|| put(place, Msg::of_size(size)?))
 }
 
+/// `zmq_msg_init_data`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zmq_msg_init_data(
     place: *mut Msg,
@@ -65,6 +68,7 @@ pub unsafe extern "C" fn zmq_msg_init_data(
     })
 }
 
+/// `zmq_msg_close`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_close(place: *mut Msg) -> c_int {
     guard::status(|| {
@@ -75,6 +79,7 @@ pub extern "C" fn zmq_msg_close(place: *mut Msg) -> c_int {
     })
 }
 
+/// `zmq_msg_move`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_move(to: *mut Msg, from: *mut Msg) -> c_int {
     guard::status(|| {
@@ -87,6 +92,7 @@ pub extern "C" fn zmq_msg_move(to: *mut Msg, from: *mut Msg) -> c_int {
     })
 }
 
+/// `zmq_msg_copy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_copy(to: *mut Msg, from: *mut Msg) -> c_int {
     guard::status(|| {
@@ -99,21 +105,25 @@ pub extern "C" fn zmq_msg_copy(to: *mut Msg, from: *mut Msg) -> c_int {
     })
 }
 
+/// `zmq_msg_data`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_data(place: *mut Msg) -> *mut c_void {
     guard::value(ptr::null_mut(), || Ok(message(place)?.data()))
 }
 
+/// `zmq_msg_size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_size(place: *const Msg) -> usize {
     guard::value(0, || Ok(message(place.cast_mut())?.size()))
 }
 
+/// `zmq_msg_more`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_more(place: *const Msg) -> c_int {
     zmq_msg_get(place, MORE)
 }
 
+/// `zmq_msg_get`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_get(place: *const Msg, property: c_int) -> c_int {
     guard::number(|| {
@@ -133,6 +143,7 @@ pub extern "C" fn zmq_msg_set(_place: *mut Msg, _property: c_int, _value: c_int)
     guard::number(|| Err(Errno::INVAL))
 }
 
+/// `zmq_msg_gets`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zmq_msg_gets(place: *const Msg, property: *const c_char) -> *const c_char {
     guard::value(ptr::null(), || {

@@ -6,6 +6,7 @@ use super::guard;
 use super::pointers::text;
 use super::sockets::socket;
 
+/// `zmq_socket_monitor`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_socket_monitor(
     handle: *mut c_void,

@@ -69,7 +69,11 @@ pub(super) fn answer(value: &[u8], to: *mut c_void, size: *mut usize) -> Result<
     }
     let room = std::mem::replace(size, value.len());
     if to.is_null() {
-        return if value.is_empty() { Ok(0) } else { Err(Errno::FAULT) };
+        return if value.is_empty() {
+            Ok(0)
+        } else {
+            Err(Errno::FAULT)
+        };
     }
     // SAFETY: not null; the program says that there is so much room.
     unsafe {

@@ -26,6 +26,7 @@ pub(super) fn limit(milliseconds: c_long) -> Option<Duration> {
     limit.map(Duration::from_millis)
 }
 
+/// `zmq_poll`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_poll(items: *mut PollItem, count: c_int, timeout: c_long) -> c_int {
     guard::number(|| {

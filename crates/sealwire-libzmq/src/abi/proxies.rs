@@ -9,6 +9,7 @@ use super::sockets::socket;
 use crate::errno::Errno;
 use crate::proxy::run;
 
+/// `zmq_proxy_steerable`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_proxy_steerable(
     frontend: *mut c_void,
@@ -30,6 +31,7 @@ pub extern "C" fn zmq_proxy_steerable(
     })
 }
 
+/// `zmq_proxy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_proxy(
     frontend: *mut c_void,
@@ -41,10 +43,6 @@ pub extern "C" fn zmq_proxy(
 
 /// The kind of device never mattered.
 #[unsafe(no_mangle)]
-pub extern "C" fn zmq_device(
-    _kind: c_int,
-    frontend: *mut c_void,
-    backend: *mut c_void,
-) -> c_int {
+pub extern "C" fn zmq_device(_kind: c_int, frontend: *mut c_void, backend: *mut c_void) -> c_int {
     zmq_proxy(frontend, backend, ptr::null_mut())
 }

@@ -20,6 +20,7 @@ pub(super) fn socket(handle: *mut c_void) -> Result<Arc<Socket>, Errno> {
     SOCKETS.get(handle).ok_or(Errno::NOTSOCK)
 }
 
+/// `zmq_socket`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_socket(handle: *mut c_void, socket_type: c_int) -> *mut c_void {
     guard::value(std::ptr::null_mut(), || {
@@ -32,6 +33,7 @@ pub extern "C" fn zmq_socket(handle: *mut c_void, socket_type: c_int) -> *mut c_
     })
 }
 
+/// `zmq_close`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_close(handle: *mut c_void) -> c_int {
     guard::status(|| {
@@ -41,6 +43,7 @@ pub extern "C" fn zmq_close(handle: *mut c_void) -> c_int {
     })
 }
 
+/// `zmq_setsockopt`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_setsockopt(
     handle: *mut c_void,
@@ -59,6 +62,7 @@ pub extern "C" fn zmq_setsockopt(
     })
 }
 
+/// `zmq_getsockopt`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_getsockopt(
     handle: *mut c_void,
@@ -73,21 +77,25 @@ pub extern "C" fn zmq_getsockopt(
     })
 }
 
+/// `zmq_bind`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_bind(handle: *mut c_void, endpoint: *const c_char) -> c_int {
     guard::status(|| socket(handle)?.bind(text(endpoint)?))
 }
 
+/// `zmq_connect`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_connect(handle: *mut c_void, endpoint: *const c_char) -> c_int {
     guard::status(|| socket(handle)?.connect(text(endpoint)?))
 }
 
+/// `zmq_unbind`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_unbind(handle: *mut c_void, endpoint: *const c_char) -> c_int {
     guard::status(|| socket(handle)?.unbind(text(endpoint)?))
 }
 
+/// `zmq_disconnect`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_disconnect(handle: *mut c_void, endpoint: *const c_char) -> c_int {
     guard::status(|| socket(handle)?.disconnect(text(endpoint)?))
@@ -98,6 +106,7 @@ fn told(size: usize) -> c_int {
     c_int::try_from(size).unwrap_or(c_int::MAX)
 }
 
+/// `zmq_send`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_send(
     handle: *mut c_void,
@@ -124,6 +133,7 @@ pub extern "C" fn zmq_send_const(
     zmq_send(handle, data, size, flags)
 }
 
+/// `zmq_recv`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_recv(
     handle: *mut c_void,
@@ -138,6 +148,7 @@ pub extern "C" fn zmq_recv(
     })
 }
 
+/// `zmq_msg_send`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_send(place: *mut Msg, handle: *mut c_void, flags: c_int) -> c_int {
     guard::number(|| {
@@ -154,6 +165,7 @@ pub extern "C" fn zmq_msg_send(place: *mut Msg, handle: *mut c_void, flags: c_in
     })
 }
 
+/// `zmq_msg_recv`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_recv(place: *mut Msg, handle: *mut c_void, flags: c_int) -> c_int {
     guard::number(|| {
@@ -166,11 +178,13 @@ pub extern "C" fn zmq_msg_recv(place: *mut Msg, handle: *mut c_void, flags: c_in
     })
 }
 
+/// `zmq_sendmsg`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_sendmsg(handle: *mut c_void, place: *mut Msg, flags: c_int) -> c_int {
     zmq_msg_send(place, handle, flags)
 }
 
+/// `zmq_recvmsg`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_recvmsg(handle: *mut c_void, place: *mut Msg, flags: c_int) -> c_int {
     zmq_msg_recv(place, handle, flags)

@@ -4,7 +4,6 @@
 
 mod options;
 
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -19,7 +18,7 @@ use crate::socket::Socket;
 /// How long a wait for the end of a context goes on before it looks whether a signal handler has run.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-pub struct Context {
+pub(crate) struct Context {
     birth: Birth,
     settings: Mutex<Settings>,
     state: Mutex<State>,
@@ -38,7 +37,7 @@ struct State {
 }
 
 impl Context {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Context {
             birth: Birth::now(),
             settings: Mutex::default(),
@@ -49,11 +48,11 @@ impl Context {
     }
 
     /// Whether it was made in this process, and not before a fork.
-    pub fn is_here(&self) -> bool {
+    pub(crate) fn is_here(&self) -> bool {
         self.birth.is_here()
     }
 
-    pub fn is_shut_down(&self) -> bool {
+    pub(crate) fn is_shut_down(&self) -> bool {
         self.shut_down.load(Ordering::SeqCst)
     }
 
@@ -68,14 +67,14 @@ impl Context {
     /// # Errors
     ///
     /// `EINVAL` for options and values that there are not.
-    pub fn set(&self, option: i32, value: i32) -> Result<(), Errno> {
+    pub(crate) fn set(&self, option: i32, value: i32) -> Result<(), Errno> {
         self.settings().set(option, value)
     }
 
     /// # Errors
     ///
     /// `EINVAL` for options that there are not.
-    pub fn get(&self, option: i32) -> Result<i32, Errno> {
+    pub(crate) fn get(&self, option: i32) -> Result<i32, Errno> {
         self.settings().get(option)
     }
 
@@ -85,7 +84,7 @@ impl Context {
     ///
     /// `ETERM` after the end has begun, `EMFILE` where there are as many as may be, `EMTHREAD` without I/O
     /// threads.
-    pub fn open(self: &Arc<Self>, socket_type: SocketType) -> Result<Arc<Socket>, Errno> {
+    pub(crate) fn open(self: &Arc<Self>, socket_type: SocketType) -> Result<Arc<Socket>, Errno> {
         if self.is_shut_down() {
             return Err(Errno::TERM);
         }
@@ -109,7 +108,7 @@ impl Context {
     }
 
     /// The program has closed a socket. What it has to send goes out.
-    pub fn closed(&self, socket: sealwire::Socket) {
+    pub(crate) fn closed(&self, socket: sealwire::Socket) {
         let mut state = self.state();
         state.number_open -= 1;
         state.closing.retain(|closing| !embed::has_ended(closing));
@@ -121,7 +120,7 @@ impl Context {
     }
 
     /// Has all calls end with `ETERM`, but those that close.
-    pub fn shut_down(&self) {
+    pub(crate) fn shut_down(&self) {
         self.shut_down.store(true, Ordering::SeqCst);
         let open: Vec<_> = self.state().open.iter().filter_map(Weak::upgrade).collect();
         for socket in open {
@@ -135,7 +134,7 @@ impl Context {
     /// # Errors
     ///
     /// `EINTR` when a signal handler has run: it can be called again.
-    pub fn terminate(&self) -> Result<(), Errno> {
+    pub(crate) fn terminate(&self) -> Result<(), Errno> {
         self.shut_down();
         let mut state = self.state();
         while state.number_open > 0 {
@@ -160,7 +159,10 @@ impl Context {
     /// Waits until a socket was closed, or for a while.
     fn wait_for_change(&self) -> Result<(), Errno> {
         // A condition variable does not end with a signal, so it is a poll that sleeps.
-        let slept = rustix::event::poll(&mut [], Some(&timespec(PATIENCE.min(Duration::from_millis(5)))));
+        let slept = rustix::event::poll(
+            &mut [],
+            Some(&timespec(PATIENCE.min(Duration::from_millis(5)))),
+        );
         match slept {
             Err(rustix::io::Errno::INTR) => Err(Errno::INTR),
             _ => Ok(()),

@@ -128,7 +128,7 @@ impl Msg {
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub fn of_size(size: usize) -> Result<Self, Errno> {
+    pub(crate) fn of_size(size: usize) -> Result<Self, Errno> {
         if size <= IN_PLACE {
             let mut message = Msg::new();
             message.length = size as u8;
@@ -160,7 +160,7 @@ impl Msg {
     /// # Safety
     ///
     /// `length` bytes are at `data` until `free` is called, for any thread to read, and any thread may call it.
-    pub unsafe fn of_foreign(
+    pub(crate) unsafe fn of_foreign(
         data: *mut c_void,
         length: usize,
         free: Option<FreeFn>,
@@ -184,7 +184,7 @@ impl Msg {
     }
 
     /// A part of a message that came.
-    pub fn received(part: Frame, peer: Option<Arc<Peer>>, more: bool) -> Self {
+    pub(crate) fn received(part: Frame, peer: Option<Arc<Peer>>, more: bool) -> Self {
         let mut message = if part.len() <= IN_PLACE {
             let mut message = Msg::new();
             let mut in_place = [0; IN_PLACE];
@@ -201,10 +201,11 @@ impl Msg {
     }
 
     /// Whether there is a message. Memory that was never a message may look like one, as anywhere in C.
-    pub fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.check == CHECK
     }
 
+    /// The size of the body, in bytes.
     pub fn size(&self) -> usize {
         match self.kind {
             Kind::None => 0,
@@ -219,7 +220,7 @@ impl Msg {
     }
 
     /// Where the bytes are. Those that were received, or are shared, are not to be written.
-    pub fn data(&mut self) -> *mut c_void {
+    pub(crate) fn data(&mut self) -> *mut c_void {
         match self.kind {
             Kind::None => ptr::null_mut(),
             Kind::InPlace => (&raw mut self.body.in_place).cast(),
@@ -232,6 +233,7 @@ impl Msg {
         }
     }
 
+    /// The body.
     pub fn as_bytes(&self) -> &[u8] {
         match self.kind {
             Kind::None => &[],
@@ -255,17 +257,18 @@ impl Msg {
         }
     }
 
+    /// Whether more parts follow.
     pub fn more(&self) -> bool {
         self.flags & MORE != 0
     }
 
     /// Whether other messages have the same bytes, or they are constant.
-    pub fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.flags & SHARED != 0 || self.kind == Kind::Constant
     }
 
     /// Takes the body as a part to send, and leaves an empty message.
-    pub fn take(&mut self) -> Frame {
+    pub(crate) fn take(&mut self) -> Frame {
         let frame = match self.kind {
             Kind::None | Kind::InPlace => Frame::copy_from_slice(self.as_bytes()),
             Kind::Constant => Frame::copy_from_slice(self.as_bytes()),
@@ -289,7 +292,7 @@ impl Msg {
     }
 
     /// Another message of the same bytes.
-    pub fn share(&mut self) -> Self {
+    pub(crate) fn share(&mut self) -> Self {
         let mut copy = match self.kind {
             Kind::None => Msg::new(),
             Kind::InPlace | Kind::Constant => Msg {
@@ -316,7 +319,9 @@ impl Msg {
             self.flags |= SHARED;
         }
         copy.flags = self.flags & (MORE | SHARED);
-        copy.peer = self.peer().map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
+        copy.peer = self
+            .peer()
+            .map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
         copy
     }
 
@@ -335,7 +340,7 @@ impl Msg {
     }
 
     /// A property of the peer, as text that lives as long as the message.
-    pub fn property(&mut self, name: &str) -> Option<*const c_char> {
+    pub(crate) fn property(&mut self, name: &str) -> Option<*const c_char> {
         let peer = self.peer()?;
         if self.flags & TOLD == 0 {
             let told = Box::into_raw(Box::new(Told::of(peer)));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// All addresses that begin with the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AddressRange {
+pub(crate) struct AddressRange {
     address: IpAddr,
     bits: u32,
 }
@@ -29,7 +29,7 @@ impl AddressRange {
 
 /// What is not an address, with or without a number of bits.
 #[derive(Debug)]
-pub struct NoRange;
+pub(crate) struct NoRange;
 
 impl FromStr for AddressRange {
     type Err = NoRange;
@@ -64,7 +64,10 @@ mod tests {
         ] {
             let parsed: AddressRange = range.parse().unwrap();
             assert!(parsed.contains(inside.parse().unwrap()), "{range} {inside}");
-            assert!(!parsed.contains(outside.parse().unwrap()), "{range} {outside}");
+            assert!(
+                !parsed.contains(outside.parse().unwrap()),
+                "{range} {outside}"
+            );
         }
     }
 }

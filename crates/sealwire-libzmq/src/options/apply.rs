@@ -66,7 +66,10 @@ impl Settings {
                     return Ok(Security::curve_server(keys, sealwire::auth::AllowAnyone));
                 }
                 let server = PublicKey::from_bytes(self.key(number::CURVE_SERVERKEY));
-                Ok(Security::curve_client(server.map_err(|_| Errno::INVAL)?, keys))
+                Ok(Security::curve_client(
+                    server.map_err(|_| Errno::INVAL)?,
+                    keys,
+                ))
             }
             1 if self.flag(number::PLAIN_SERVER) => {
                 Ok(Security::plain_server(sealwire::auth::AllowAnyone))
@@ -217,7 +220,11 @@ impl Settings {
     }
 
     fn keep_alive(&self) -> Option<TcpKeepAlive> {
-        let seconds = |option| u64::try_from(self.int(option)).ok().map(Duration::from_secs);
+        let seconds = |option| {
+            u64::try_from(self.int(option))
+                .ok()
+                .map(Duration::from_secs)
+        };
         (self.int(number::TCP_KEEPALIVE) == 1).then(|| TcpKeepAlive {
             idle: seconds(number::TCP_KEEPALIVE_IDLE),
             interval: seconds(number::TCP_KEEPALIVE_INTVL),
@@ -228,9 +235,7 @@ impl Settings {
     /// Options of single types. libzmq takes those of others and does nothing with them.
     fn apply_behaviour(&self, socket_type: SocketType, builder: SocketBuilder) -> SocketBuilder {
         use SocketType::{Dealer, Pub, Pull, Push, Req, Router, Stream, Sub, XPub};
-        let flag = |option, types: &[SocketType]| {
-            types.contains(&socket_type) && self.flag(option)
-        };
+        let flag = |option, types: &[SocketType]| types.contains(&socket_type) && self.flag(option);
         let builder = builder
             .req_correlate(flag(number::REQ_CORRELATE, &[Req]))
             .req_relaxed(flag(number::REQ_RELAXED, &[Req]))

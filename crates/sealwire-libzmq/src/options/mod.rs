@@ -5,5 +5,5 @@ mod apply;
 mod settings;
 mod table;
 
-pub use settings::{Settings, Value};
-pub use table::{Access, Effect, Entry, Kind, TABLE, number};
+pub(crate) use settings::{Settings, Value};
+pub(crate) use table::number;

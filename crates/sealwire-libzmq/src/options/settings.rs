@@ -9,7 +9,7 @@ use crate::errno::Errno;
 
 /// The value of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     Int(c_int),
     Long(i64),
     Bits(u64),
@@ -21,7 +21,7 @@ pub enum Value {
 
 /// The values of all options.
 #[derive(Clone)]
-pub struct Settings {
+pub(crate) struct Settings {
     values: Vec<Value>,
 }
 
@@ -109,7 +109,7 @@ impl Settings {
     /// # Errors
     ///
     /// `EINVAL` for an option that there is not, or that cannot be set, and for values out of its range.
-    pub fn set(&mut self, option: c_int, given: Option<&[u8]>) -> Result<(), Errno> {
+    pub(crate) fn set(&mut self, option: c_int, given: Option<&[u8]>) -> Result<(), Errno> {
         let entry = Entry::of(option).filter(|entry| entry.access != Access::Get);
         let entry = entry.ok_or(Errno::INVAL)?;
         let value = match entry.kind {
@@ -159,7 +159,7 @@ impl Settings {
     /// # Errors
     ///
     /// `EINVAL` for an option that there is not, or that cannot be asked for, and for too little room.
-    pub fn get(&self, option: c_int, room: usize) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn get(&self, option: c_int, room: usize) -> Result<Vec<u8>, Errno> {
         let entry = Entry::of(option).filter(|entry| entry.access != Access::Set);
         let entry = entry.ok_or(Errno::INVAL)?;
         let value = self.value(option).ok_or(Errno::INVAL)?;
@@ -254,14 +254,22 @@ mod tests {
                 Kind::Long(_) | Kind::Bits(_) => (vec![vec![7; 8]], vec![vec![7; 4]]),
                 Kind::Bytes(most, _) => (
                     vec![b"bytes".to_vec()],
-                    if most < 1_000 { vec![vec![1; most + 1]] } else { vec![] },
+                    if most < 1_000 {
+                        vec![vec![1; most + 1]]
+                    } else {
+                        vec![]
+                    },
                 ),
                 Kind::Text(most) => (vec![b"text".to_vec(), vec![]], vec![vec![b'a'; most + 1]]),
                 Kind::Key => (vec![vec![9; 32]], vec![vec![9; 31], vec![b'!'; 42]]),
                 Kind::Numbers => (vec![vec![], vec![7; 4]], vec![vec![7; 3], vec![7; 8]]),
                 Kind::Addresses => (
-                    [&b"127.0.0.1"[..], b"10.0.0.0/8", b"::1/128"].map(<[u8]>::to_vec).into(),
-                    [&b"nowhere"[..], b"10.0.0.0/33", b"::/129", b"10.0.0.0/x"].map(<[u8]>::to_vec).into(),
+                    [&b"127.0.0.1"[..], b"10.0.0.0/8", b"::1/128"]
+                        .map(<[u8]>::to_vec)
+                        .into(),
+                    [&b"nowhere"[..], b"10.0.0.0/33", b"::/129", b"10.0.0.0/x"]
+                        .map(<[u8]>::to_vec)
+                        .into(),
                 ),
                 Kind::Action => continue,
             };

@@ -4,7 +4,7 @@ use libc::c_int;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A number in this range, with its default.
     Int(c_int, c_int, c_int),
     /// 0 or 1, with its default.
@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// What may be done with an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub(crate) enum Access {
     SetAndGet,
     Set,
     Get,
@@ -37,7 +37,7 @@ pub enum Access {
 
 /// What comes of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// The socket goes by it.
     Honoured,
     /// It is kept and answered, and changes nothing: so it is in libzmq without PGM and the like, or the engine
@@ -47,12 +47,15 @@ pub enum Effect {
 
 /// An option.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    pub number: c_int,
-    pub name: &'static str,
-    pub kind: Kind,
-    pub access: Access,
-    pub effect: Effect,
+pub(crate) struct Entry {
+    pub(crate) number: c_int,
+    /// Its name in `zmq.h`, without `ZMQ_`.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the document and tests"))]
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) access: Access,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the document and tests"))]
+    pub(crate) effect: Effect,
 }
 
 use Access::{Get, Set, SetAndGet};
@@ -64,13 +67,14 @@ const MAX: c_int = c_int::MAX;
 macro_rules! options {
     ($($number:literal $name:ident $kind:expr, $access:expr, $effect:expr;)*) => {
         /// Numbers by name.
-        pub mod number {
+        #[expect(dead_code, reason = "some have no use beside the table")]
+        pub(crate) mod number {
             use libc::c_int;
-            $(pub const $name: c_int = $number;)*
+            $(pub(crate) const $name: c_int = $number;)*
         }
 
         /// All options, in the order of their numbers.
-        pub const TABLE: &[Entry] = &[$(Entry {
+        pub(crate) const TABLE: &[Entry] = &[$(Entry {
             number: $number,
             name: stringify!($name),
             kind: $kind,
@@ -152,7 +156,42 @@ options! {
 
 impl Entry {
     /// The option with this number.
-    pub fn of(number: c_int) -> Option<&'static Self> {
+    pub(crate) fn of(number: c_int) -> Option<&'static Self> {
         TABLE.iter().find(|entry| entry.number == number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The document says of each option what the table says.
+    #[test]
+    fn the_document_has_every_option() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/libzmq.md");
+        let document = std::fs::read_to_string(path).unwrap();
+        let rows: Vec<&str> = document
+            .lines()
+            .skip_while(|line| *line != "## Options")
+            .filter(|line| line.starts_with("| `ZMQ_"))
+            .collect();
+        let expected: Vec<String> = TABLE.iter().map(row).collect();
+        assert_eq!(rows, expected, "{}", expected.join("\n"));
+    }
+
+    fn row(entry: &Entry) -> String {
+        let access = match entry.access {
+            SetAndGet => "set and get",
+            Set => "set",
+            Get => "get",
+        };
+        let effect = match entry.effect {
+            Honoured => "honoured",
+            Stored => "stored",
+        };
+        format!(
+            "| `ZMQ_{}` | {} | {access} | {effect} |",
+            entry.name, entry.number
+        )
     }
 }

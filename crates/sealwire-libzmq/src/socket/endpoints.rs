@@ -48,7 +48,7 @@ impl Socket {
     /// # Errors
     ///
     /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `ETERM`.
-    pub fn bind(&self, text: &str) -> Result<(), Errno> {
+    pub(crate) fn bind(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
         self.apply_settings()?;
@@ -67,7 +67,7 @@ impl Socket {
     /// # Errors
     ///
     /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `ETERM`.
-    pub fn connect(&self, text: &str) -> Result<(), Errno> {
+    pub(crate) fn connect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
         let mut endpoints = self.endpoints();
@@ -96,7 +96,7 @@ impl Socket {
     /// # Errors
     ///
     /// `ENOENT` where it is not bound there, `EINVAL`, `ETERM`.
-    pub fn unbind(&self, text: &str) -> Result<(), Errno> {
+    pub(crate) fn unbind(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         parse(text)?;
         let mut endpoints = self.endpoints();
@@ -115,7 +115,7 @@ impl Socket {
     /// # Errors
     ///
     /// `ENOENT` where it is not connected there, `EINVAL`, `ETERM`.
-    pub fn disconnect(&self, text: &str) -> Result<(), Errno> {
+    pub(crate) fn disconnect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         parse(text)?;
         if self.endpoints().bound.contains_key(text) {

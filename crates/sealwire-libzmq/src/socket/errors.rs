@@ -8,7 +8,7 @@ use sealwire::{EndpointError, Error, StateError, Unusable};
 use crate::errno::Errno;
 
 /// The number that libzmq has for it, or the nearest.
-pub fn errno_of(error: &Error) -> Errno {
+pub(crate) fn errno_of(error: &Error) -> Errno {
     match error {
         Error::WouldBlock | Error::TimedOut { .. } => Errno::AGAIN,
         Error::Interrupted => Errno::INTR,

@@ -15,7 +15,7 @@ use libc::c_int;
 use sealwire::{Readiness, SocketType, embed};
 
 use self::endpoints::Endpoints;
-pub use self::errors::errno_of;
+pub(crate) use self::errors::errno_of;
 use self::receiving::Inbound;
 use self::sending::Outbound;
 use crate::context::{Context, Settings as ContextSettings};
@@ -24,14 +24,14 @@ use crate::monitor::Observer;
 use crate::options::{Settings, number};
 
 /// A call is not to wait.
-pub const DONTWAIT: c_int = 1;
+pub(crate) const DONTWAIT: c_int = 1;
 /// More parts of the message follow.
-pub const SNDMORE: c_int = 2;
+pub(crate) const SNDMORE: c_int = 2;
 
-pub const POLLIN: i16 = 1;
-pub const POLLOUT: i16 = 2;
+pub(crate) const POLLIN: i16 = 1;
+pub(crate) const POLLOUT: i16 = 2;
 
-pub struct Socket {
+pub(crate) struct Socket {
     context: Arc<Context>,
     socket_type: SocketType,
     inner: sealwire::Socket,
@@ -113,7 +113,7 @@ impl Socket {
     }
 
     /// Closes the socket. What it has to send goes out within the linger time.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         if self.closed.swap(true, Ordering::SeqCst) || !self.context.is_here() {
             return;
         }
@@ -136,7 +136,9 @@ impl Socket {
     }
 
     fn endpoints(&self) -> MutexGuard<'_, Endpoints> {
-        self.endpoints.lock().unwrap_or_else(PoisonError::into_inner)
+        self.endpoints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How long a call with these flags may take; `None` for any time.
@@ -154,7 +156,7 @@ impl Socket {
     /// # Errors
     ///
     /// `EINVAL` for what the option does not take, `ETERM`.
-    pub fn set(&self, option: c_int, given: Option<&[u8]>) -> Result<(), Errno> {
+    pub(crate) fn set(&self, option: c_int, given: Option<&[u8]>) -> Result<(), Errno> {
         self.check()?;
         if let number::SUBSCRIBE | number::UNSUBSCRIBE = option {
             return self.change_subscription(option, given.unwrap_or_default());
@@ -191,7 +193,7 @@ impl Socket {
     /// # Errors
     ///
     /// `EINVAL` for an option that there is not and for too little room, `ETERM`.
-    pub fn get(&self, option: c_int, room: usize) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn get(&self, option: c_int, room: usize) -> Result<Vec<u8>, Errno> {
         self.check()?;
         let int = |value: c_int| Ok(value.to_ne_bytes().to_vec());
         match option {
@@ -223,12 +225,9 @@ impl Socket {
     /// # Errors
     ///
     /// `EPROTONOSUPPORT` for an endpoint that is not `inproc`, `EINVAL`, `EADDRINUSE`, `ETERM`.
-    pub fn monitor(&self, endpoint: Option<&str>, events: c_int) -> Result<(), Errno> {
+    pub(crate) fn monitor(&self, endpoint: Option<&str>, events: c_int) -> Result<(), Errno> {
         self.check()?;
-        let wanted = u16::try_from(events).or_else(|_| match events {
-            -1 => Ok(u16::MAX),
-            _ => Err(Errno::INVAL),
-        })?;
+        let wanted = u16::try_from(events).map_err(|_| Errno::INVAL)?;
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(endpoint) = endpoint else {
             observer.take().into_iter().for_each(Observer::stop);
@@ -251,7 +250,7 @@ impl Socket {
     /// # Errors
     ///
     /// `EMFILE` or another number of the system's.
-    pub fn readiness(&self) -> Result<&Readiness, Errno> {
+    pub(crate) fn readiness(&self) -> Result<&Readiness, Errno> {
         if self.readiness.get().is_none() {
             let made = self.inner.readiness().map_err(|error| Errno::of(&error))?;
             let _ = self.readiness.set(made);
@@ -262,7 +261,7 @@ impl Socket {
     /// What can be done now without waiting: `POLLIN`, `POLLOUT`. Empties the descriptor, which becomes readable
     /// again at the next change, and at once as long as there is something to receive: so a loop that forgets to
     /// drain goes on.
-    pub fn events(&self) -> i16 {
+    pub(crate) fn events(&self) -> i16 {
         let ready = match self.readiness.get() {
             Some(readiness) => readiness.take(),
             None => self.inner.ready(),
@@ -290,7 +289,7 @@ impl Socket {
     /// # Errors
     ///
     /// `ETERM`, `ENOTSOCK`.
-    pub fn check_open(&self) -> Result<(), Errno> {
+    pub(crate) fn check_open(&self) -> Result<(), Errno> {
         self.check()
     }
 }
@@ -318,7 +317,7 @@ const TYPES: [SocketType; 12] = [
 ];
 
 /// The type with this number.
-pub fn type_of(number: c_int) -> Option<SocketType> {
+pub(crate) fn type_of(number: c_int) -> Option<SocketType> {
     TYPES.get(usize::try_from(number).ok()?).copied()
 }
 

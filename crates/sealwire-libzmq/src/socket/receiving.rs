@@ -43,7 +43,7 @@ impl Socket {
     /// # Errors
     ///
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EINTR`, `ETERM`, as `zmq_msg_recv`.
-    pub fn receive(&self, flags: c_int) -> Result<Msg, Errno> {
+    pub(crate) fn receive(&self, flags: c_int) -> Result<Msg, Errno> {
         self.check()?;
         let mut inbound = self.inbound();
         if let Some(part) = inbound.next() {

@@ -25,7 +25,7 @@ impl Socket {
     /// # Errors
     ///
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EHOSTUNREACH`, `EINTR`, `ETERM`, as `zmq_msg_send`.
-    pub fn send(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
+    pub(crate) fn send(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
         if let Err(error) = self.check() {
             return Err((error, part));
         }
