@@ -15,7 +15,10 @@ use crate::{Failure, platform};
 /// libzmq's sources, and the folder that keeps what was compiled of them.
 pub(crate) struct Build {
     vendor: PathBuf,
+    /// The sources of the programs: `vendor`, or a folder like it with another `zmq.h`.
+    tree: PathBuf,
     cache: PathBuf,
+    programs: PathBuf,
     jobs: usize,
 }
 
@@ -48,9 +51,42 @@ impl Build {
         }
         Ok(Build {
             vendor: vendor.to_owned(),
+            tree: vendor.to_owned(),
+            programs: cache.join("programs"),
             cache,
             jobs,
         })
+    }
+
+    /// Compiles the programs, not libzmq, with another `zmq.h`. They include it by a path relative to their own, so
+    /// they get a folder in which they are links.
+    pub(crate) fn with_header(mut self, header: &Path) -> Result<Self, Failure> {
+        let header =
+            fs::read_to_string(header).map_err(|error| format!("{}: {error}", header.display()))?;
+        self.tree = self.cache.join("tree");
+        self.programs = self.tree.join("programs");
+        let copy = self.tree.join("include/zmq.h");
+        if fs::read_to_string(&copy).ok().as_ref() == Some(&header) {
+            return Ok(self);
+        }
+        if self.tree.exists() {
+            fs::remove_dir_all(&self.tree)?;
+        }
+        for folder in ["include", "programs", "tests"] {
+            fs::create_dir_all(self.tree.join(folder))?;
+        }
+        for entry in fs::read_dir(self.vendor.join("tests"))? {
+            let entry = entry?;
+            symlink(
+                entry.path(),
+                self.tree.join("tests").join(entry.file_name()),
+            )?;
+        }
+        for folder in ["external", "src"] {
+            symlink(self.vendor.join(folder), self.tree.join(folder))?;
+        }
+        fs::write(copy, header)?;
+        Ok(self)
     }
 
     /// Compiles libzmq if that was not done before, and returns the folder with its `libzmq.so.5`.
@@ -71,7 +107,7 @@ impl Build {
         }
         sources.sort();
         eprintln!("libzmq-suite: compiling libzmq, {} files", sources.len());
-        let objects = self.objects("library-", &sources, LIBRARY)?;
+        let objects = self.objects("library-", &sources, &self.vendor, LIBRARY)?;
         let mut command = Command::new("c++");
         command
             .args(["-shared", "-Wl,-soname,libzmq.so.5", "-pthread", "-o"])
@@ -95,20 +131,20 @@ impl Build {
             return Ok(());
         }
         eprintln!("libzmq-suite: compiling {} programs", missing.len());
-        let tests = self.vendor.join("tests");
+        let tests = self.tree.join("tests");
         let mut common: Vec<_> = ["", "_monitoring", "_security", "_unity"]
             .map(|name| tests.join(format!("testutil{name}.cpp")))
             .into();
         common.push(self.vendor.join("external/unity/unity.c"));
         common.push(self.cache.join("lines.c"));
-        let common = self.objects("common-", &common, PROGRAM)?;
+        let common = self.objects("common-", &common, &self.tree, PROGRAM)?;
         each(self.jobs, missing, |program| {
-            let mut command = self.compiler(PROGRAM);
+            let mut command = self.compiler(&self.tree, PROGRAM);
             let path = self.program(program.name);
             let incomplete = path.with_extension("incomplete");
             command.arg(tests.join(format!("{}.cpp", program.name)));
             for source in program.sources {
-                command.arg(self.vendor.join("src").join(source));
+                command.arg(self.tree.join("src").join(source));
             }
             command
                 .args(&common)
@@ -124,14 +160,14 @@ impl Build {
 
     /// Where the program of this name is.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
-        self.cache.join("programs").join(name)
+        self.programs.join(name)
     }
 
-    fn compiler(&self, flags: &[&str]) -> Command {
+    fn compiler(&self, tree: &Path, flags: &[&str]) -> Command {
         let mut command = Command::new("c++");
         command.args(FLAGS).args(flags).arg("-I").arg(&self.cache);
         for folder in ["include", "src", "external/unity", "external/sha1"] {
-            command.arg("-I").arg(self.vendor.join(folder));
+            command.arg("-I").arg(tree.join(folder));
         }
         command
     }
@@ -140,6 +176,7 @@ impl Build {
         &self,
         prefix: &str,
         sources: &[PathBuf],
+        tree: &Path,
         flags: &[&str],
     ) -> Result<Vec<PathBuf>, Failure> {
         let object = |source: &Path| {
@@ -163,7 +200,7 @@ impl Build {
                     .arg(self.vendor.join("external/unity"));
                 command
             } else {
-                self.compiler(flags)
+                self.compiler(tree, flags)
             };
             succeed(command.arg("-c").arg(source).arg("-o").arg(object(source)))
         })?;

@@ -44,6 +44,9 @@ struct Arguments {
     /// The file of expectations [default: expected.toml, or expected-drafts.toml].
     #[arg(long, value_name = "FILE")]
     expected: Option<PathBuf>,
+    /// Compile the programs with this zmq.h instead of libzmq's.
+    #[arg(long, value_name = "FILE")]
+    header: Option<PathBuf>,
     /// With the drafts, and the programs that need them.
     #[arg(long)]
     drafts: bool,
@@ -105,7 +108,10 @@ fn suite(arguments: &Arguments) -> Result<bool, Failure> {
     }
     fs::create_dir_all(&arguments.cache)?;
     let cache = arguments.cache.canonicalize()?;
-    let build = Build::new(&vendor, &cache, arguments.drafts, arguments.jobs)?;
+    let mut build = Build::new(&vendor, &cache, arguments.drafts, arguments.jobs)?;
+    if let Some(header) = &arguments.header {
+        build = build.with_header(header)?;
+    }
     build.programs(&programs)?;
     let libzmq = build.libzmq()?;
     let tell = |_: &Program, report: &unity::Report, name: &str| {
