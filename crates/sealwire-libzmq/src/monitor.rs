@@ -102,7 +102,7 @@ fn tell(socket: &sealwire::Socket, number: u16, value: u32, endpoint: &str) {
     let _ = socket.try_send(message);
 }
 
-/// What is known of earlier events.
+/// The state that later events need.
 struct Told {
     /// Where the socket listens, which an accepted connection is named by.
     listening: String,

@@ -12,7 +12,7 @@ use crate::socket::Socket;
 pub(crate) const POLLERR: i16 = 4;
 pub(crate) const POLLPRI: i16 = 8;
 
-/// What is waited for.
+/// The object of a wait.
 pub(crate) enum Source<'a> {
     Socket(Arc<Socket>),
     Descriptor(BorrowedFd<'a>),
@@ -44,7 +44,7 @@ pub(crate) fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<us
         }
     }
     loop {
-        let ready = look(items)?;
+        let ready = check(items)?;
         if ready > 0 || limit == Some(Duration::ZERO) {
             return Ok(ready);
         }
@@ -53,13 +53,13 @@ pub(crate) fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<us
             None | Some(None) => None,
         };
         if !sleep(items, left)? {
-            return look(items);
+            return check(items);
         }
     }
 }
 
 /// Notes for each item what has happened.
-fn look(items: &mut [Item<'_>]) -> Result<usize, Errno> {
+fn check(items: &mut [Item<'_>]) -> Result<usize, Errno> {
     let mut ready = 0;
     for item in items.iter_mut() {
         item.happened = match &item.source {

@@ -7,7 +7,7 @@ use crate::message::Msg;
 use crate::polling::{Item, Source, poll};
 use crate::socket::{DONTWAIT, POLLIN, POLLOUT, SNDMORE, Socket};
 
-/// So many messages are passed on before the other direction has its turn.
+/// Messages that are passed on before the other direction has its turn.
 const BURST: usize = 1000;
 
 /// Numbers and bytes of messages, part by part.
@@ -61,7 +61,7 @@ pub(crate) fn run(
         if let Some(control) = &control
             && control.events() & POLLIN != 0
         {
-            state = obey(control, state, &sides)?;
+            state = apply(control, state, &sides)?;
         }
         if state != State::Active {
             continue;
@@ -171,7 +171,7 @@ fn send(socket: &Socket, part: &mut Msg, flags: i32) -> Result<(), Errno> {
 }
 
 /// Reads a command, and answers it where that is asked for.
-fn obey(control: &Socket, state: State, sides: &[Side; 2]) -> Result<State, Errno> {
+fn apply(control: &Socket, state: State, sides: &[Side; 2]) -> Result<State, Errno> {
     let command = match control.receive(DONTWAIT) {
         Ok(command) => command,
         Err(Errno::AGAIN) => return Ok(state),

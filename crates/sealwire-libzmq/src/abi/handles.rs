@@ -12,7 +12,7 @@ use libc::c_void;
 const OPEN: u32 = 0x5EA1_0001;
 const FREE: u32 = 0x5EA1_0000;
 
-/// So many slots rest before one of them is used again.
+/// Slots that rest before one of them is used again.
 const RESTING: usize = 1024;
 
 #[repr(C)]
@@ -54,7 +54,7 @@ impl<T> Handles<T> {
         ptr::from_ref(slot).cast_mut().cast()
     }
 
-    /// `None` for null, for what was closed, and for what is no handle of this kind as far as that can be seen.
+    /// `None` for null, for what was closed, and for other pointers as far as that can be seen.
     pub(super) fn get(&self, handle: *mut c_void) -> Option<Arc<T>> {
         let slot = self.slot(handle)?;
         let value = slot.value.read().unwrap_or_else(PoisonError::into_inner);

@@ -14,7 +14,7 @@ pub(super) fn bytes<'a>(data: *const c_void, size: usize) -> Result<&'a [u8], Er
     if data.is_null() || isize::try_from(size).is_err() {
         return Err(Errno::FAULT);
     }
-    // SAFETY: not null; the program says that so many bytes are there for the time of the call.
+    // SAFETY: not null; the program says that `size` bytes are there for the time of the call.
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), size) })
 }
 
@@ -42,7 +42,7 @@ pub(super) fn objects<'a, T>(objects: *mut T, count: usize) -> Result<&'a mut [T
     if objects.is_null() {
         return Err(Errno::FAULT);
     }
-    // SAFETY: not null; so many are there, and nobody else uses them for the time of the call, as the program
+    // SAFETY: not null; `count` of them are there, and nobody else uses them for the time of the call, as the program
     // says.
     Ok(unsafe { std::slice::from_raw_parts_mut(objects, count) })
 }

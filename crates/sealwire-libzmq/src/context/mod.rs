@@ -16,7 +16,7 @@ use crate::errno::Errno;
 use crate::socket::Socket;
 
 /// How long a wait for the end of a context goes on before it looks whether a signal handler has run.
-const PATIENCE: Duration = Duration::from_millis(200);
+const INTERVAL: Duration = Duration::from_millis(5);
 
 pub(crate) struct Context {
     birth: Birth,
@@ -159,10 +159,7 @@ impl Context {
     /// Waits until a socket was closed, or for a while.
     fn wait_for_change(&self) -> Result<(), Errno> {
         // A condition variable does not end with a signal, so it is a poll that sleeps.
-        let slept = rustix::event::poll(
-            &mut [],
-            Some(&timespec(PATIENCE.min(Duration::from_millis(5)))),
-        );
+        let slept = rustix::event::poll(&mut [], Some(&timespec(INTERVAL)));
         match slept {
             Err(rustix::io::Errno::INTR) => Err(Errno::INTR),
             _ => Ok(()),

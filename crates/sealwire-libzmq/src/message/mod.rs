@@ -1,4 +1,4 @@
-//! What is in a `zmq_msg_t`: 64 bytes that a program keeps wherever it likes, and moves with
+//! The content of a `zmq_msg_t`: 64 bytes that a program keeps wherever it likes, and moves with
 //! [`zmq_msg_move`](crate::abi) only.
 //!
 //! ```text

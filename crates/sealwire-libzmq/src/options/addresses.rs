@@ -27,7 +27,7 @@ impl AddressRange {
     }
 }
 
-/// What is not an address, with or without a number of bits.
+/// The text is not an address, with or without a number of bits.
 #[derive(Debug)]
 pub(crate) struct NoRange;
 

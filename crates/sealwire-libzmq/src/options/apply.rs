@@ -114,7 +114,7 @@ impl Settings {
         })
     }
 
-    /// Who is let in by address or process; `None` where that was not said.
+    /// The peers that are let in by address or process; `None` where that was not said.
     fn filter(&self) -> Option<impl Fn(&Guest<'_>) -> bool + Send + Sync + 'static> {
         let ranges = self.addresses(number::TCP_ACCEPT_FILTER).to_vec();
         let [processes, users, groups] = [

@@ -13,9 +13,9 @@ pub(crate) enum Kind {
     Long(i64),
     /// A number of 64 bits without a sign, with its default.
     Bits(u64),
-    /// Bytes, up to so many. An empty value resets it where the second is set.
+    /// Bytes, up to a number. An empty value resets it where the second is set.
     Bytes(usize, bool),
-    /// Text, up to so many bytes, answered with a zero octet. An empty value resets it.
+    /// Text, up to a number of bytes, answered with a zero octet. An empty value resets it.
     Text(usize),
     /// A key of CURVE: 32 bytes, or 40 characters of Z85.
     Key,
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Action,
 }
 
-/// What may be done with an option.
+/// Whether an option can be set and asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     SetAndGet,
@@ -35,7 +35,7 @@ pub(crate) enum Access {
     Get,
 }
 
-/// What comes of a value.
+/// The effect of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// The socket goes by it.

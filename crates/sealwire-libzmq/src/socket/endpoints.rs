@@ -102,7 +102,7 @@ impl Socket {
         let mut endpoints = self.endpoints();
         let Some(endpoint) = endpoints.bound.remove(text) else {
             drop(endpoints);
-            // What was connected to is ended by either function.
+            // Either function ends a connection.
             return self.disconnect_known(text);
         };
         endpoints.bound.retain(|_, other| *other != endpoint);

@@ -258,7 +258,7 @@ impl Socket {
         self.readiness.get().ok_or(Errno::MFILE)
     }
 
-    /// What can be done now without waiting: `POLLIN`, `POLLOUT`. Empties the descriptor, which becomes readable
+    /// Returns the operations that would not wait now: `POLLIN`, `POLLOUT`. Empties the descriptor, which becomes readable
     /// again at the next change, and at once as long as there is something to receive: so a loop that forgets to
     /// drain goes on.
     pub(crate) fn events(&self) -> i16 {

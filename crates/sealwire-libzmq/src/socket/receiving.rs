@@ -11,7 +11,7 @@ use crate::errno::Errno;
 use crate::message::Msg;
 use crate::options::number;
 
-/// What is left of the message that is being received.
+/// The rest of the message that is being received.
 #[derive(Default)]
 pub(super) struct Inbound {
     rest: Frames,

@@ -194,7 +194,10 @@ impl SocketCore {
             return Ok(());
         }
         let room = self.wait_for_room(limit, || match over() {
-            true => Err(SendError::new(Error::Closed, std::mem::take(&mut frames).into())),
+            true => Err(SendError::new(
+                Error::Closed,
+                std::mem::take(&mut frames).into(),
+            )),
             false => self.send_if_room(&mut frames),
         })?;
         room.map_err(|why| {

@@ -218,8 +218,8 @@ impl SocketCore {
 
 #[cfg(unix)]
 impl SocketCore {
-    /// What can be done now without waiting.
-    pub(crate) fn look(&self) -> Ready {
+    /// The operations that would not wait now.
+    pub(crate) fn check_ready(&self) -> Ready {
         let ready = self.ready();
         if ready.receive || ready.closed {
             return ready;

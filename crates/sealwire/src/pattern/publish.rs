@@ -220,7 +220,7 @@ impl Pattern for Publish {
     fn configure(&mut self, pipes: &Pipes, behaviour: &Behaviour) {
         let options = XpubOptions::of(behaviour);
         if options.manual != self.options.manual {
-            // Who has asked keeps what that was granted; from now on the application grants.
+            // Subscribers keep what they have; from now on the application grants.
             self.requested = match options.manual {
                 true => self.subscriptions.clone(),
                 false => Subscriptions::default(),

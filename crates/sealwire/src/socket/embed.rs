@@ -78,7 +78,7 @@ pub fn wait_for_room(
     done.map_err(|why| core.unfinished(why, Operation::Send, limit))
 }
 
-/// Has those who wait ask again whether it is over.
+/// Makes those who wait ask again whether it is over.
 pub fn wake(socket: &Socket) {
     if let Ok(core) = socket.core() {
         core.notify_readable(usize::MAX);
@@ -93,7 +93,7 @@ pub fn close(socket: &Socket, linger: Duration) {
     }
 }
 
-/// Whether nothing works for the closed socket any more.
+/// Returns whether nothing works for the closed socket any more.
 pub fn has_ended(socket: &Socket) -> bool {
     socket.core().map_or(true, |core| core.has_ended())
 }

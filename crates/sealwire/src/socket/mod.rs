@@ -444,11 +444,11 @@ impl Socket {
         Ok(readiness)
     }
 
-    /// Returns what can be done now without waiting, for a look in passing. To wait, use
+    /// Returns the operations that would not wait now. To wait for them, use
     /// [`readiness`](Socket::readiness) or the futures. In a child of a fork it says [`closed`](Ready::closed).
     #[cfg(unix)]
     pub fn ready(&self) -> Ready {
-        self.core().map_or(Ready::CLOSED, |core| core.look())
+        self.core().map_or(Ready::CLOSED, |core| core.check_ready())
     }
 
     /// Returns the numbers of messages, bytes and connections of this socket so far.

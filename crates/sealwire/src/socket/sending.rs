@@ -100,7 +100,7 @@ impl Socket {
         }
     }
 
-    /// Whether a message that begins with this frame would be taken now, for those who send frame by frame.
+    /// Returns whether a message that begins with this frame would be taken now, for those who send frame by frame.
     #[doc(hidden)]
     pub fn takes(&self, head: &[u8]) -> Result<bool, Error> {
         self.core()?.takes(head)

@@ -155,7 +155,7 @@ impl SocketBuilder {
         self
     }
 
-    /// Has the socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB
+    /// Makes the socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB
     /// takes what nobody subscribed to, and a ZAP handler is told the socket's own routing id. For
     /// sockets that stand in for libzmq's.
     #[doc(hidden)]
