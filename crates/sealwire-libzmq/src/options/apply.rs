@@ -65,7 +65,10 @@ impl Settings {
                 if self.flag(number::CURVE_SERVER) {
                     return Ok(Security::curve_server(keys, sealwire::auth::AllowAnyone));
                 }
-                let server = PublicKey::from_bytes(self.key(number::CURVE_SERVERKEY));
+                let mut server = self.key(number::CURVE_SERVERKEY);
+                // X25519 does not read the highest bit (RFC 7748, section 5); libzmq takes keys that have it.
+                server[31] &= 0x7f;
+                let server = PublicKey::from_bytes(server);
                 Ok(Security::curve_client(
                     server.map_err(|_| Errno::INVAL)?,
                     keys,
@@ -104,6 +107,14 @@ impl Settings {
             Some(interval) => self.apply_heartbeat(builder.heartbeat(interval), interval),
         };
         let builder = builder.routing_id(self.bytes(number::ROUTING_ID));
+        let mut builder = builder;
+        for (name, value) in self.properties() {
+            builder = builder.metadata(name.as_str(), value.as_slice());
+        }
+        let builder = match self.flag(number::ZAP_ENFORCE_DOMAIN) {
+            true => builder.enforce_zap(),
+            false => builder,
+        };
         let builder = match self.filter() {
             Some(filter) => builder.admit(filter),
             None => builder,
@@ -180,9 +191,14 @@ impl Settings {
             .ipv6(self.flag(number::IPV6))
             .backlog(u32::try_from(self.int(number::BACKLOG)).unwrap_or(0).max(1))
             .tcp_keep_alive(self.keep_alive());
-        let builder = match interval {
-            -1 => builder.reconnect_stop(ReconnectStop::ALWAYS),
-            _ => builder,
+        let builder = match (interval, self.int(number::RECONNECT_STOP)) {
+            (-1, _) => builder.reconnect_stop(ReconnectStop::ALWAYS),
+            (_, stop) => builder.reconnect_stop(ReconnectStop {
+                connection_refused: stop & 1 != 0,
+                handshake_failed: stop & 2 != 0,
+                after_disconnect: stop & 4 != 0,
+                ..ReconnectStop::default()
+            }),
         };
         let builder = match positive(self.int(number::CONNECT_TIMEOUT)) {
             Some(limit) => builder.connect_timeout(limit),
@@ -214,7 +230,12 @@ impl Settings {
                 let text = std::str::from_utf8(proxy).map_err(|_| Errno::INVAL)?;
                 let (host, port) = text.rsplit_once(':').ok_or(Errno::INVAL)?;
                 let port = port.parse().map_err(|_| Errno::INVAL)?;
-                Ok(builder.socks_proxy(SocksProxy::new(host, port)))
+                let proxy = SocksProxy::new(host, port);
+                let name = String::from_utf8_lossy(self.bytes(number::SOCKS_USERNAME));
+                Ok(builder.socks_proxy(match name.is_empty() {
+                    true => proxy,
+                    false => proxy.with_login(name, self.bytes(number::SOCKS_PASSWORD)),
+                }))
             }
         }
     }
@@ -248,12 +269,39 @@ impl Settings {
             .xpub_no_drop(flag(number::XPUB_NODROP, &[XPub, Pub]))
             .invert_matching(flag(number::INVERT_MATCHING, &[Pub, XPub, Sub]))
             .conflate(flag(number::CONFLATE, &[Pull, Push, Sub, Pub, Dealer]));
+        let builder = self.apply_messages(socket_type, builder);
         match socket_type {
+            Router => {
+                let notify = self.int(number::ROUTER_NOTIFY);
+                builder.router_notify(notify & 1 != 0, notify & 2 != 0)
+            }
             Stream => builder.stream_notify(self.flag(number::STREAM_NOTIFY)),
             XPub if !self.bytes(number::XPUB_WELCOME_MSG).is_empty() => {
                 builder.xpub_welcome_message(self.bytes(number::XPUB_WELCOME_MSG))
             }
             _ => builder,
+        }
+    }
+
+    /// Messages for peers that come, and about those that go.
+    fn apply_messages(&self, socket_type: SocketType, builder: SocketBuilder) -> SocketBuilder {
+        use SocketType::{Dealer, Pair, Pull, Push, Router};
+        let text = |option, types: &[SocketType]| match self.bytes(option) {
+            [] => None,
+            text => types.contains(&socket_type).then_some(text),
+        };
+        let builder = match text(number::HELLO_MSG, &[Dealer, Router, Pair, Push]) {
+            Some(text) => builder.hello_message(text),
+            None => builder,
+        };
+        let receivers = [Dealer, Router, Pair, Pull];
+        let builder = match text(number::DISCONNECT_MSG, &receivers) {
+            Some(text) => builder.disconnect_message(text),
+            None => builder,
+        };
+        match text(number::HICCUP_MSG, &receivers) {
+            Some(text) => builder.hiccup_message(text),
+            None => builder,
         }
     }
 

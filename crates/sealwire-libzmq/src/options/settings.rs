@@ -17,6 +17,7 @@ pub(crate) enum Value {
     Key([u8; 32]),
     Numbers(Vec<c_int>),
     Addresses(Vec<AddressRange>),
+    Properties(Vec<(String, Vec<u8>)>),
 }
 
 /// The values of all options.
@@ -35,6 +36,7 @@ impl Default for Settings {
             Kind::Key => Value::Key([0; 32]),
             Kind::Numbers => Value::Numbers(Vec::new()),
             Kind::Addresses => Value::Addresses(Vec::new()),
+            Kind::Property => Value::Properties(Vec::new()),
         };
         Settings {
             values: TABLE.iter().map(default).collect(),
@@ -98,6 +100,13 @@ impl Settings {
         }
     }
 
+    pub(crate) fn properties(&self) -> &[(String, Vec<u8>)] {
+        match self.value(number::METADATA) {
+            Some(Value::Properties(values)) => values,
+            _ => &[],
+        }
+    }
+
     pub(crate) fn put(&mut self, option: c_int, value: Value) {
         if let Some(index) = Self::index(option) {
             self.values[index] = value;
@@ -115,6 +124,7 @@ impl Settings {
         let value = match entry.kind {
             Kind::Numbers => self.with_number(option, given),
             Kind::Addresses => self.with_addresses(option, given),
+            Kind::Property => self.with_property(option, given),
             kind => read(kind, given),
         };
         let value = value.ok_or(Errno::INVAL)?;
@@ -154,6 +164,20 @@ impl Settings {
         Some(Value::Addresses(ranges))
     }
 
+    /// The properties with one more. Neither its name nor its value is empty.
+    fn with_property(&self, option: c_int, given: Option<&[u8]>) -> Option<Value> {
+        let given = given?;
+        let colon = given.iter().position(|octet| *octet == b':')?;
+        let (name, value) = (&given[..colon], &given[colon + 1..]);
+        if name.is_empty() || value.is_empty() || option != number::METADATA {
+            return None;
+        }
+        let name = std::str::from_utf8(name).ok()?.to_owned();
+        let mut properties = self.properties().to_vec();
+        properties.push((name, value.to_vec()));
+        Some(Value::Properties(properties))
+    }
+
     /// The bytes that answer the question for an option whose value is kept, for a buffer of `room` bytes.
     ///
     /// # Errors
@@ -183,7 +207,9 @@ impl Settings {
                 }
                 _ => return Err(Errno::INVAL),
             },
-            Value::Numbers(_) | Value::Addresses(_) => return Err(Errno::INVAL),
+            Value::Numbers(_) | Value::Addresses(_) | Value::Properties(_) => {
+                return Err(Errno::INVAL);
+            }
         })
     }
 }
@@ -227,7 +253,7 @@ fn read(kind: Kind, given: Option<&[u8]>) -> Option<Value> {
             let text = std::str::from_utf8(text).ok()?;
             sealwire_zmtp::keys::z85::decode(text).ok().map(Value::Key)
         }
-        Kind::Numbers | Kind::Addresses | Kind::Action => None,
+        Kind::Numbers | Kind::Addresses | Kind::Property | Kind::Action => None,
     }
 }
 
@@ -268,6 +294,12 @@ mod tests {
                         .map(<[u8]>::to_vec)
                         .into(),
                     [&b"nowhere"[..], b"10.0.0.0/33", b"::/129", b"10.0.0.0/x"]
+                        .map(<[u8]>::to_vec)
+                        .into(),
+                ),
+                Kind::Property => (
+                    vec![b"X-Name:value".to_vec(), b"X-Name:a:b".to_vec()],
+                    [&b"X-Name"[..], b":value", b"X-Name:", b""]
                         .map(<[u8]>::to_vec)
                         .into(),
                 ),

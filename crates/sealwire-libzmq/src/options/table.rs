@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Numbers,
     /// Ranges of addresses that are added one by one; nothing clears them.
     Addresses,
+    /// `NAME:VALUE`, added one by one.
+    Property,
     /// Nothing that is kept.
     Action,
 }
@@ -60,7 +62,7 @@ pub(crate) struct Entry {
 
 use Access::{Get, Set, SetAndGet};
 use Effect::{Honoured, Stored};
-use Kind::{Action, Addresses, Bits, Bytes, Flag, Int, Key, Long, Numbers, Text};
+use Kind::{Action, Addresses, Bits, Bytes, Flag, Int, Key, Long, Numbers, Property, Text};
 
 const MAX: c_int = c_int::MAX;
 
@@ -151,7 +153,21 @@ options! {
     80 TCP_MAXRT Int(0, MAX, 0), SetAndGet, Honoured;
     81 THREAD_SAFE Action, Get, Honoured;
     84 MULTICAST_MAXTPDU Int(1, MAX, 1_500), SetAndGet, Stored;
+    89 USE_FD Int(-1, -1, -1), SetAndGet, Honoured;
     92 BINDTODEVICE Text(16), SetAndGet, Honoured;
+    93 ZAP_ENFORCE_DOMAIN Flag(0), SetAndGet, Honoured;
+    94 LOOPBACK_FASTPATH Int(c_int::MIN, MAX, 0), SetAndGet, Stored;
+    95 METADATA Property, Set, Honoured;
+    96 MULTICAST_LOOP Int(c_int::MIN, MAX, 1), SetAndGet, Stored;
+    97 ROUTER_NOTIFY Int(0, 3, 0), SetAndGet, Honoured;
+    99 SOCKS_USERNAME Text(255), SetAndGet, Honoured;
+    100 SOCKS_PASSWORD Text(255), SetAndGet, Honoured;
+    101 IN_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
+    102 OUT_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
+    109 RECONNECT_STOP Int(0, 7, 0), SetAndGet, Honoured;
+    110 HELLO_MSG Bytes(usize::MAX, true), Set, Honoured;
+    111 DISCONNECT_MSG Bytes(usize::MAX, true), Set, Honoured;
+    114 HICCUP_MSG Bytes(usize::MAX, true), Set, Honoured;
 }
 
 impl Entry {

@@ -57,7 +57,10 @@ impl Socket {
         let written = written(&bound, self.settings().flag(number::IPV6));
         let mut endpoints = self.endpoints();
         endpoints.last.clone_from(&written);
-        endpoints.bound.insert(text.to_owned(), bound.clone());
+        // With a port or path that was chosen, only the whole endpoint names it.
+        if !text.ends_with('*') {
+            endpoints.bound.insert(text.to_owned(), bound.clone());
+        }
         endpoints.bound.insert(written, bound);
         Ok(())
     }

@@ -195,6 +195,8 @@ pub(crate) struct SocketOptions {
     pub(crate) behaviour: Behaviour,
     /// Where libzmq does otherwise than the RFCs say, or than is best, do as libzmq.
     pub(crate) as_libzmq: bool,
+    /// Without a ZAP handler peers are refused, as_libzmq or not.
+    pub(crate) zap_enforced: bool,
 }
 
 impl SocketOptions {
@@ -238,6 +240,7 @@ impl SocketOptions {
             per_address: PerAddress::default(),
             behaviour: Behaviour::default(),
             as_libzmq: false,
+            zap_enforced: false,
         }
     }
 

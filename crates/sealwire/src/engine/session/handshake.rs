@@ -149,12 +149,18 @@ impl Session {
         reactor: &Reactor,
     ) -> Option<zap::Request> {
         let options = &self.identity.options;
+        let has_handler = || zap::has_handler(&self.identity.core, &reactor.inproc);
+        // libzmq asks where there is somebody to ask, and always about passwords.
+        let lenient = options.as_libzmq && !options.zap_enforced;
+        if lenient && mechanism != Mechanism::Plain && !has_handler() {
+            return None;
+        }
         let domain = match &options.zap_domain {
             // NULL peers are not asked about where there is no name for them.
             Some(domain) if applicant.is_none() && domain.is_empty() => return None,
             Some(domain) => domain.clone(),
             None if decider.is_some_and(Decider::leaves_it_to_zap)
-                && zap::has_handler(&self.identity.core, &reactor.inproc) =>
+                && (has_handler() || options.as_libzmq) =>
             {
                 String::new()
             }
