@@ -1,8 +1,11 @@
 //! What each socket type does once it has left a peer. The connections move nothing by themselves.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use bytes::Bytes;
 use sealwire_zmtp::{Frame, Frames, SocketType};
@@ -31,10 +34,27 @@ impl Link for Silent {
     }
 }
 
+/// How often a task was woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Woken {
+    /// Whether it was since this was last asked.
+    fn take(&self) -> bool {
+        self.0.swap(0, Ordering::Relaxed) > 0
+    }
+}
+
 /// A socket that is connected to endpoints with a name each.
 struct Scene {
     socket: Socket,
-    next: u64,
+    next: Cell<u64>,
 }
 
 /// One connection of it, from the other side.
@@ -54,7 +74,7 @@ impl Scene {
     fn with(builder: SocketBuilder) -> Self {
         Scene {
             socket: builder.build().unwrap(),
-            next: 1_000,
+            next: Cell::new(1_000),
         }
     }
 
@@ -63,16 +83,17 @@ impl Scene {
     }
 
     /// Begins to connect. Returns the number of that.
-    fn expect(&mut self, name: &str) -> (Endpoint, u64) {
-        self.next += 1;
+    fn expect(&self, name: &str) -> (Endpoint, u64) {
+        let id = self.next.get() + 1;
+        self.next.set(id);
         let (core, endpoint) = (self.core(), Endpoint::Inproc(name.into()));
         let kind = RegistrationKind::Connected;
-        let registration = Registration::new(endpoint.clone(), self.next, kind, &core.options());
+        let registration = Registration::new(endpoint.clone(), id, kind, &core.options());
         core.register(registration).unwrap();
-        (endpoint, self.next)
+        (endpoint, id)
     }
 
-    fn connect(&mut self, name: &str) -> End {
+    fn connect(&self, name: &str) -> End {
         let (endpoint, connector) = self.expect(name);
         self.attach(endpoint, connector).unwrap()
     }
@@ -196,7 +217,7 @@ const IN_TURN: [SocketType; 6] = [
 #[test]
 fn a_peer_that_was_left_gets_what_was_sent_before_and_nothing_after() {
     for socket_type in IN_TURN {
-        let mut scene = Scene::new(socket_type);
+        let scene = Scene::new(socket_type);
         let left = scene.connect("left");
         scene.send("before");
         scene.leave(&left);
@@ -220,7 +241,7 @@ fn a_peer_that_was_left_gets_what_was_sent_before_and_nothing_after() {
 #[test]
 fn messages_wait_for_a_peer_that_is_still_expected() {
     for socket_type in IN_TURN {
-        let mut scene = Scene::new(socket_type);
+        let scene = Scene::new(socket_type);
         let left = scene.connect("left");
         let (endpoint, connector) = scene.expect("next");
         scene.send("before");
@@ -236,7 +257,7 @@ fn messages_wait_for_a_peer_that_is_still_expected() {
 #[test]
 fn what_a_peer_that_was_left_did_not_get_goes_to_the_next() {
     for socket_type in IN_TURN {
-        let mut scene = Scene::new(socket_type);
+        let scene = Scene::new(socket_type);
         let left = scene.connect("left");
         scene.send("before");
         scene.leave(&left);
@@ -254,7 +275,7 @@ fn what_a_peer_that_was_left_did_not_get_goes_to_the_next() {
 
 #[test]
 fn only_the_latest_message_waits_where_a_peer_that_was_left_did_not_get_the_one_before() {
-    let mut scene = Scene::with(Socket::builder(SocketType::Push).conflate(true));
+    let scene = Scene::with(Socket::builder(SocketType::Push).conflate(true));
     let left = scene.connect("left");
     let (endpoint, connector) = scene.expect("next");
     scene.send("before");
@@ -279,7 +300,7 @@ fn what_was_received_stays_and_what_comes_late_is_counted() {
         SocketType::Sub,
         SocketType::XSub,
     ] {
-        let mut scene = Scene::new(socket_type);
+        let scene = Scene::new(socket_type);
         let _ = scene.socket.subscribe("");
         let left = scene.connect("left");
         left.says(&["one"]);
@@ -303,7 +324,7 @@ fn what_was_received_stays_and_what_comes_late_is_counted() {
 #[test]
 fn a_peer_that_was_left_while_its_queue_was_full_is_read_again() {
     let builder = Socket::builder(SocketType::Dealer).receive_high_water_mark(1);
-    let mut scene = Scene::with(builder);
+    let scene = Scene::with(builder);
     let left = scene.connect("left");
     left.says(&["one"]);
     let core = scene.core();
@@ -319,7 +340,7 @@ fn a_peer_that_was_left_while_its_queue_was_full_is_read_again() {
 
 #[test]
 fn a_request_to_a_peer_that_is_left_is_lost_at_once() {
-    let mut scene = Scene::new(SocketType::Req);
+    let scene = Scene::new(SocketType::Req);
     let left = scene.connect("left");
     scene.send("first");
     scene.leave(&left);
@@ -337,7 +358,7 @@ fn a_request_to_a_peer_that_is_left_is_lost_at_once() {
 /// The program was told that it may have been acted on.
 #[test]
 fn a_request_that_was_lost_goes_to_nobody_else() {
-    let mut scene = Scene::new(SocketType::Req);
+    let scene = Scene::new(SocketType::Req);
     let left = scene.connect("left");
     scene.send("first");
     scene.leave(&left);
@@ -350,7 +371,7 @@ fn a_request_that_was_lost_goes_to_nobody_else() {
 
 #[test]
 fn an_answer_that_came_before_is_read_after() {
-    let mut scene = Scene::new(SocketType::Req);
+    let scene = Scene::new(SocketType::Req);
     let left = scene.connect("left");
     scene.send("first");
     assert_eq!(left.taken(), ["/first"]);
@@ -361,7 +382,7 @@ fn an_answer_that_came_before_is_read_after() {
 
 #[test]
 fn an_answer_to_a_peer_that_was_left_goes_nowhere() {
-    let mut scene = Scene::new(SocketType::Rep);
+    let scene = Scene::new(SocketType::Rep);
     let (left, next) = (scene.connect("left"), scene.connect("next"));
     for request in ["one", "two"] {
         left.says(&["", request]);
@@ -383,7 +404,7 @@ fn an_answer_to_a_peer_that_was_left_goes_nowhere() {
 #[test]
 fn a_pair_keeps_its_next_peer_when_the_connection_to_the_one_before_ends() {
     for socket_type in [SocketType::Pair, SocketType::Channel] {
-        let mut scene = Scene::new(socket_type);
+        let scene = Scene::new(socket_type);
         let left = scene.connect("left");
         scene.leave(&left);
         let _next = scene.connect("next");
@@ -397,7 +418,7 @@ fn a_pair_keeps_its_next_peer_when_the_connection_to_the_one_before_ends() {
 fn a_router_knows_a_peer_no_more_once_it_has_left_it() {
     let builder = Socket::builder(SocketType::Router);
     let builder = builder.router_mandatory(true).router_notify(false, true);
-    let mut scene = Scene::with(builder);
+    let scene = Scene::with(builder);
     let left = scene.connect("a");
     left.says(&["before"]);
     scene.leave(&left);
@@ -418,11 +439,11 @@ fn a_router_knows_a_peer_no_more_once_it_has_left_it() {
 fn a_server_knows_a_connection_no_more_once_it_has_left_it() {
     for socket_type in [SocketType::Server, SocketType::Peer] {
         let builder = Socket::builder(socket_type).connection_events(true);
-        let mut scene = Scene::with(builder.omit_routing_id(true));
+        let scene = Scene::with(builder.omit_routing_id(true));
         let left = scene.connect("left");
         left.says(&["before"]);
         scene.leave(&left);
-        let connector = scene.next;
+        let connector = scene.next.get();
         let routing_id = left.peer.connection_routing_id();
         let payloads = &mut VecDeque::from(["more".into()]);
         let sent = scene.core().try_send_many_to(routing_id, payloads);
@@ -440,7 +461,7 @@ fn a_server_knows_a_connection_no_more_once_it_has_left_it() {
 
 #[test]
 fn a_stream_knows_a_connection_no_more_once_it_has_left_it() {
-    let mut scene = Scene::new(SocketType::Stream);
+    let scene = Scene::new(SocketType::Stream);
     let left = scene.connect("left");
     let name = "\0\0\0\0\0";
     scene.sends(&[name, "before"]).unwrap();
@@ -458,7 +479,7 @@ fn a_stream_knows_a_connection_no_more_once_it_has_left_it() {
 #[test]
 fn a_subscriber_that_was_left_gets_nothing_and_misses_nothing() {
     for socket_type in [SocketType::Pub, SocketType::XPub] {
-        let mut scene = Scene::new(socket_type);
+        let scene = Scene::new(socket_type);
         let (left, other) = (scene.connect("left"), scene.connect("other"));
         left.subscribes("a");
         other.subscribes("a");
@@ -488,7 +509,7 @@ fn a_subscriber_that_was_left_gets_nothing_and_misses_nothing() {
 #[test]
 fn a_publisher_waits_for_no_subscriber_that_it_has_left() {
     let builder = Socket::builder(SocketType::XPub).send_high_water_mark(1);
-    let mut scene = Scene::with(builder.xpub_no_drop(true));
+    let scene = Scene::with(builder.xpub_no_drop(true));
     let left = scene.connect("left");
     left.subscribes("");
     scene.send("one");
@@ -500,7 +521,7 @@ fn a_publisher_waits_for_no_subscriber_that_it_has_left() {
 
 #[test]
 fn a_publisher_that_was_left_is_asked_for_nothing_more() {
-    let mut scene = Scene::new(SocketType::XSub);
+    let scene = Scene::new(SocketType::XSub);
     let left = scene.connect("left");
     scene.socket.subscribe("a").unwrap();
     scene.leave(&left);
@@ -516,7 +537,7 @@ fn a_publisher_that_was_left_is_asked_for_nothing_more() {
 
 #[test]
 fn a_member_that_was_left_gets_nothing_more() {
-    let mut scene = Scene::new(SocketType::Radio);
+    let scene = Scene::new(SocketType::Radio);
     let (left, other) = (scene.connect("left"), scene.connect("other"));
     left.subscribes("group");
     other.subscribes("group");
@@ -532,7 +553,7 @@ fn a_member_that_was_left_gets_nothing_more() {
 
 #[test]
 fn a_group_is_joined_nowhere_that_was_left() {
-    let mut scene = Scene::new(SocketType::Dish);
+    let scene = Scene::new(SocketType::Dish);
     let left = scene.connect("left");
     scene.socket.join("a").unwrap();
     scene.leave(&left);
@@ -545,7 +566,7 @@ fn a_group_is_joined_nowhere_that_was_left() {
 
 #[test]
 fn a_connection_that_is_ready_too_late_is_refused() {
-    let mut scene = Scene::new(SocketType::Push);
+    let scene = Scene::new(SocketType::Push);
     let (endpoint, connector) = scene.expect("left");
     scene.send("before");
     let kind = RegistrationKind::Connected;
@@ -558,7 +579,7 @@ fn a_connection_that_is_ready_too_late_is_refused() {
 
 #[test]
 fn a_connection_that_is_ready_late_is_of_use_to_a_socket_that_is_drained() {
-    let mut scene = Scene::new(SocketType::Pull);
+    let scene = Scene::new(SocketType::Pull);
     let (endpoint, connector) = scene.expect("left");
     assert!(scene.core().begin_drain().unwrap().is_some());
     let late = scene.attach(endpoint, connector).unwrap();
@@ -568,7 +589,7 @@ fn a_connection_that_is_ready_late_is_of_use_to_a_socket_that_is_drained() {
 
 #[test]
 fn only_the_peer_behind_the_endpoint_is_left() {
-    let mut scene = Scene::new(SocketType::Dealer);
+    let scene = Scene::new(SocketType::Dealer);
     let (left, other) = (scene.connect("left"), scene.connect("other"));
     scene.leave(&left);
     scene.send("to the other");
@@ -582,7 +603,7 @@ fn only_the_peer_behind_the_endpoint_is_left() {
 #[test]
 fn the_end_is_told_of_once_as_the_peer_is_left() {
     for socket_type in [SocketType::Dealer, SocketType::Pull, SocketType::Pair] {
-        let mut scene = Scene::with(Socket::builder(socket_type).disconnect_message("over"));
+        let scene = Scene::with(Socket::builder(socket_type).disconnect_message("over"));
         let left = scene.connect("left");
         left.says(&["before"]);
         scene.leave(&left);
@@ -590,4 +611,72 @@ fn the_end_is_told_of_once_as_the_peer_is_left() {
         left.ends();
         assert_eq!(scene.received(), ["before", "over"], "{socket_type}");
     }
+}
+
+#[test]
+fn a_task_that_awaits_an_answer_is_told_as_the_peer_is_left() {
+    let scene = Scene::new(SocketType::Req);
+    let left = scene.connect("left");
+    scene.send("first");
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut answer = pin!(scene.socket.recv());
+    assert!(answer.as_mut().poll(&mut context).is_pending());
+    scene.leave(&left);
+    assert!(woken.take());
+    let answer = answer.as_mut().poll(&mut context);
+    let lost = matches!(answer, Poll::Ready(Err(Error::RequestLost)));
+    assert!(lost, "{answer:?}");
+}
+
+/// The message waits for the other, and needs no room at this one.
+#[test]
+fn a_task_that_waits_for_room_is_told_as_the_peer_is_left() {
+    let scene = Scene::with(Socket::builder(SocketType::Push).send_high_water_mark(1));
+    let left = scene.connect("left");
+    let (endpoint, connector) = scene.expect("next");
+    scene.send("before");
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut sent = pin!(scene.socket.send("after"));
+    assert!(sent.as_mut().poll(&mut context).is_pending());
+    assert!(!woken.take());
+    scene.leave(&left);
+    assert!(woken.take());
+    assert!(matches!(
+        sent.as_mut().poll(&mut context),
+        Poll::Ready(Ok(()))
+    ));
+    let next = scene.attach(endpoint, connector).unwrap();
+    assert_eq!(next.taken(), ["after"]);
+    // Its queue is full, and nobody else is expected: a task waits, and is woken for nothing.
+    scene.send("last");
+    let mut waits = pin!(scene.socket.send("more"));
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    scene.leave(&next);
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    woken.take();
+    left.ends();
+    let third = scene.connect("third");
+    // What the first did not take goes before.
+    assert_eq!(third.taken(), ["before"]);
+    assert!(woken.take());
+    assert!(matches!(
+        waits.as_mut().poll(&mut context),
+        Poll::Ready(Ok(()))
+    ));
+    assert_eq!(third.taken(), ["more"]);
+}
+
+#[test]
+fn a_thread_that_reads_a_connection_is_told_as_its_peer_is_left() {
+    let scene = Scene::new(SocketType::Pull);
+    let left = scene.connect("left");
+    let lease = scene.core().lease().clone();
+    lease.begin();
+    lease.park();
+    scene.leave(&left);
+    assert!(!lease.is_parked());
 }

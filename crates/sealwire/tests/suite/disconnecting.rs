@@ -1,9 +1,12 @@
 //! Leaving a peer by `disconnect`: it counts no more once that has returned, over every transport.
 
+use std::io::Read as _;
+use std::net::TcpListener;
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
-use crate::support::{Path, TIMEOUT, eventually};
+use crate::support::{Path, TIMEOUT, eventually, options};
 use sealwire::blocking::Socket;
 use sealwire::{Error, Message, SocketType};
 
@@ -213,4 +216,23 @@ fn an_endpoint_that_was_left_can_be_connected_to_again() {
         received.sort_unstable();
         assert_eq!(received, Vec::from_iter(0..=10));
     }
+}
+
+/// What waits for a first peer is no reason to wait for this one, which says nothing.
+#[test]
+fn a_handshake_ends_as_its_endpoint_is_left() {
+    let hour = Duration::from_secs(3_600);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("tcp://{}", listener.local_addr().unwrap());
+    let push = options(SocketType::Push).linger(hour);
+    let push = push.handshake_timeout(hour).build_blocking().unwrap();
+    push.connect(&*endpoint).unwrap();
+    push.send("waits").unwrap();
+    let (mut silent, _) = listener.accept().unwrap();
+    silent.set_read_timeout(Some(TIMEOUT)).unwrap();
+    silent.read_exact(&mut [0]).unwrap();
+    push.disconnect(&*endpoint).unwrap();
+    silent.read_to_end(&mut Vec::new()).unwrap();
+    let closed = push.close_with_linger(Duration::ZERO);
+    assert!(matches!(closed, Err(Error::Unsent(1))), "{closed:?}");
 }
