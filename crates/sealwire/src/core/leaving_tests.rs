@@ -138,7 +138,7 @@ impl Scene {
         matches!(self.sends(&["more"]), Err(Error::WouldBlock))
     }
 
-    /// What was received, in words, with `/` between frames.
+    /// The messages that came, in words, with `/` between frames.
     fn received(&self) -> Vec<String> {
         std::iter::from_fn(|| self.receive().ok()).collect()
     }

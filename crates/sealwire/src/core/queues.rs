@@ -162,8 +162,8 @@ impl Queues {
         }
     }
 
-    /// The socket leaves a peer, whose connection goes on until what is queued has gone out. For the pattern
-    /// it is gone. `farewell` is what the application is to read about that.
+    /// The socket leaves a peer, whose connection goes on until its queue has gone out. For the pattern it is gone.
+    /// `farewell` is what the application is to read about that.
     pub(super) fn leave(&mut self, id: PipeId, farewell: Option<Frames>) {
         if !self.pipes.is_live(id) {
             return;

@@ -18,7 +18,7 @@ pub(super) enum Life {
     Live,
     /// The link was told that the peer is to go.
     Dismissed,
-    /// The socket has left the peer. What is queued for it goes out; nothing more is queued or taken from it.
+    /// The socket has left the peer. Its queue still goes out; nothing more is queued or taken from it.
     Left,
     /// The peer is gone; the pipe stays until its inbound queue has been read.
     Ended,
@@ -36,7 +36,7 @@ impl Life {
         matches!(self, Life::Live | Life::Dismissed)
     }
 
-    /// Whether the socket has left the peer, whose connection goes on until what is queued has gone out.
+    /// Whether the socket has left the peer, whose connection goes on until its queue has gone out.
     #[inline]
     pub(super) fn was_left(self) -> bool {
         self == Life::Left

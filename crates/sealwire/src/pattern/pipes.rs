@@ -130,8 +130,8 @@ impl Pipes {
         (unsent, framed)
     }
 
-    /// The socket leaves the peer: nothing more is queued for it, and what it sends is dropped. What is
-    /// queued goes out, and what was received stays to be read. `false` when it was no peer any more.
+    /// The socket leaves the peer: nothing more is queued for it, and what it sends is dropped. The rest of its
+    /// queue goes out, and received messages stay to be read. `false` when it was not a peer any more.
     pub(crate) fn leave(&mut self, id: PipeId) -> bool {
         let Some(pipe) = self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) else {
             return false;

@@ -218,7 +218,7 @@ fn an_endpoint_that_was_left_can_be_connected_to_again() {
     }
 }
 
-/// What waits for a first peer is no reason to wait for this one, which says nothing.
+/// Also where a message waits for a first peer, and this one says nothing.
 #[test]
 fn a_handshake_ends_as_its_endpoint_is_left() {
     let hour = Duration::from_secs(3_600);

@@ -197,9 +197,9 @@ fn left_by_ours(sends: SocketType, receives: &str) -> [Vec<usize>; 2] {
         .collect();
     let half = (SENT / 2).to_string();
     let mut workers = [(); 2].map(|()| {
-        let arguments = ["--type", receives, "--bind", "tcp://127.0.0.1:*"];
-        let arguments = arguments.iter().chain(&["--recv", &*half]);
-        Peer::start(LIBZMQ, arguments.map(|word| String::from(*word)).collect())
+        let script = ["--bind", "tcp://127.0.0.1:*", "--recv", &half];
+        let arguments = ["--type", receives].into_iter().chain(script);
+        Peer::start(LIBZMQ, arguments.map(String::from).collect())
     });
     let [left, next] = workers.each_mut().map(Peer::endpoint);
     let socket = options(sends).build_blocking().unwrap();
@@ -226,10 +226,7 @@ fn what_is_sent_after_disconnecting_goes_to_the_next_worker() {
     if !LIBZMQ.is_there() {
         return;
     }
-    let expected = [
-        Vec::from_iter(0..SENT / 2),
-        Vec::from_iter(SENT / 2..SENT),
-    ];
+    let expected = [Vec::from_iter(0..SENT / 2), Vec::from_iter(SENT / 2..SENT)];
     for (sends, receives) in [
         (SocketType::Push, SocketType::Pull),
         (SocketType::Dealer, SocketType::Dealer),
