@@ -2,13 +2,15 @@
 
 use std::io::Read as _;
 use std::net::TcpListener;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Path, TIMEOUT, eventually, options};
+use crate::support::{Path, TIMEOUT, await_event, eventually, options};
+use sealwire::auth::{Authenticator, Client, Decision};
 use sealwire::blocking::Socket;
-use sealwire::{Error, Message, SocketType};
+use sealwire::{Error, Event, Generate as _, KeyPair, Message, Security, SocketType};
 
 const MESSAGES: usize = 100;
 
@@ -235,4 +237,48 @@ fn a_handshake_ends_as_its_endpoint_is_left() {
     silent.read_to_end(&mut Vec::new()).unwrap();
     let closed = push.close_with_linger(Duration::ZERO);
     assert!(matches!(closed, Err(Error::Unsent(1))), "{closed:?}");
+}
+
+/// Allows everybody until that is revoked.
+struct Revocable(Arc<AtomicU64>);
+
+impl Authenticator for Revocable {
+    fn authenticate(&self, _: &Client<'_>) -> Decision {
+        (self.0.load(Ordering::SeqCst) == 0).into()
+    }
+
+    fn revision(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// The queue of a peer that was left goes to nobody who is not allowed any more.
+#[test]
+fn a_peer_that_was_left_is_cut_off_when_its_key_is_revoked() {
+    let hour = Duration::from_secs(3_600);
+    let (keys, revoked) = (KeyPair::generate(), Arc::new(AtomicU64::new(0)));
+    let client = options(SocketType::Pull).security(Security::blake3_client(keys.public()));
+    let client = client.receive_high_water_mark(1).receive_buffer(1);
+    let client = client.build_blocking().unwrap();
+    let endpoint = client.bind("tcp://127.0.0.1:0").unwrap();
+    let security = Security::blake3_server(keys, Revocable(revoked.clone()));
+    let server = options(SocketType::Push).security(security);
+    let server = server.linger(hour).send_buffer(1);
+    let server = server.build_blocking().unwrap();
+    let monitor = server.monitor();
+    server.connect(endpoint.clone()).unwrap();
+    server.wait_connected(1).unwrap();
+    // More than the system holds for a peer that reads nothing.
+    for _ in 0..8 {
+        server.send(vec![0; 1 << 20]).unwrap();
+    }
+    server.disconnect(endpoint).unwrap();
+    revoked.store(1, Ordering::SeqCst);
+    let cause = await_event(&monitor, "cut off", |event| match event {
+        Event::Failed(failure) => Some(failure.cause().to_string()),
+        Event::Disconnected { .. } => panic!("it has got everything"),
+        _ => None,
+    });
+    assert!(cause.contains("no longer allowed"), "{cause}");
+    server.close_with_linger(Duration::ZERO).ok();
 }

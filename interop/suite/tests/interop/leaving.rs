@@ -220,7 +220,7 @@ fn left_by_ours(sends: SocketType, receives: &str) -> [Vec<usize>; 2] {
     received
 }
 
-/// The same on both sides.
+/// The same on both sides. Not PAIR: libzmq's takes no other peer before the connection that it has left has ended.
 #[test]
 fn what_is_sent_after_disconnecting_goes_to_the_next_worker() {
     if !LIBZMQ.is_there() {
@@ -230,7 +230,6 @@ fn what_is_sent_after_disconnecting_goes_to_the_next_worker() {
     for (sends, receives) in [
         (SocketType::Push, SocketType::Pull),
         (SocketType::Dealer, SocketType::Dealer),
-        (SocketType::Pair, SocketType::Pair),
     ] {
         let names = [sends, receives].map(|it| it.to_string().to_lowercase());
         let [sends_name, receives_name] = &names;
