@@ -318,6 +318,18 @@ static void run_stream(void)
     funlockfile(stdout);
 }
 
+static void connect_to(const char *endpoint)
+{
+#ifdef ZMQ_BUILD_DRAFT_API
+    if (args.type == ZMQ_PEER) {
+        peer_route = zmq_connect_peer(sock, endpoint);
+        check(peer_route == 0 ? -1 : 0, endpoint);
+        return;
+    }
+#endif
+    check(zmq_connect(sock, endpoint), endpoint);
+}
+
 static void run(void)
 {
     struct message message = { .parts = 0 };
@@ -332,6 +344,10 @@ static void run(void)
         close_message(&message);
     }
     for (int index = 0; index < args.send; index++) {
+        if (args.next && index == args.send / 2) {
+            check(zmq_disconnect(sock, args.connect), args.connect);
+            connect_to(args.next);
+        }
         build(&message, index);
         send_message(&message);
         if (lockstep) {
@@ -353,18 +369,6 @@ static void run(void)
     printf("{\"event\": \"done\", \"sent\": %d, \"received\": %d}\n",
            args.send + (echoes ? received : 0), received);
     fflush(stdout);
-}
-
-static void connect_to(const char *endpoint)
-{
-#ifdef ZMQ_BUILD_DRAFT_API
-    if (args.type == ZMQ_PEER) {
-        peer_route = zmq_connect_peer(sock, endpoint);
-        check(peer_route == 0 ? -1 : 0, endpoint);
-        return;
-    }
-#endif
-    check(zmq_connect(sock, endpoint), endpoint);
 }
 
 /* Held open until standard input ends, so that what was sent can be read at leisure. libzmq works off

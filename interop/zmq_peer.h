@@ -11,7 +11,7 @@ struct arguments {
     int type, send, parts, recv, cancel, echo, delimiter, lockstep, heartbeat_ms, timeout_s, monitor;
     int high_water_mark, receive_buffer, handover;
     int size[MAX_SIZES], sizes;
-    const char *bind, *connect, *identity, *topic, *subscribe[MAX_TOPICS];
+    const char *bind, *connect, *next, *identity, *topic, *subscribe[MAX_TOPICS];
     int topics;
     enum { NULL_MECHANISM, PLAIN, CURVE } mechanism;
     int server;

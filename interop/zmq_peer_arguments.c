@@ -99,6 +99,8 @@ void parse(int argc, char **argv)
             args.bind = value;
         else if (!strcmp(name, "--connect"))
             args.connect = value;
+        else if (!strcmp(name, "--next"))
+            args.next = value;
         else if (!strcmp(name, "--identity"))
             args.identity = value;
         else if (!strcmp(name, "--topic"))

@@ -189,8 +189,11 @@ pub extern "C" fn sealwire_socket_unbind(
     })
 }
 
-/// Ends the connection to an endpoint once what is queued for it was sent, and does not connect
-/// again.
+/// Leaves the peer at an endpoint, and does not connect there again. From the moment that this
+/// returns, no message goes to that peer and none is received from it. Messages that were queued for
+/// it still go out, within the linger time, and those that were received before stay to be read.
+/// Messages that wait for a first peer go to the next one. A REQ that awaits an answer from there gets
+/// `SEALWIRE_ERROR_REQUEST_LOST`.
 ///
 /// Errors: as `sealwire_socket_unbind`.
 #[unsafe(no_mangle)]

@@ -153,7 +153,7 @@ impl SocketCore {
             .map_err(|error| self.failed(py, error))
     }
 
-    /// Ends the connection, once what is queued for it was sent.
+    /// Leaves the peer there: nothing more goes to it or comes from it. Its queue still goes out.
     fn disconnect(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
         let socket = self.socket(py)?;
         py.detach(|| socket.disconnect(endpoint))

@@ -275,8 +275,9 @@ impl SocketCore {
 
     pub(crate) fn presence(&self) -> Presence {
         let state = self.lock();
-        let connected = state.queues.pipes.live().count();
-        match (connected, state.endpoints.under_way(connected)) {
+        let pipes = &state.queues.pipes;
+        let connected = pipes.connected().count();
+        match (pipes.live().count(), state.endpoints.under_way(connected)) {
             (0, 0) => Presence::Nobody,
             (0, connections) => Presence::Handshaking { connections },
             (peers, _) => Presence::Connected { peers },
@@ -325,22 +326,6 @@ impl SocketCore {
     /// A connection of a socket that is being drained went without its peer's end.
     pub(crate) fn note_cut_off(&self) {
         self.lock().life.note_cut_off();
-    }
-
-    /// Takes the note back.
-    pub(crate) fn unregister(
-        &self,
-        endpoint: &Endpoint,
-        kind: RegistrationKind,
-    ) -> Result<Registration, Error> {
-        let registration = self.with(|state| {
-            let registration = state.endpoints.unregister(endpoint, kind);
-            state.endpoints_changed();
-            registration
-        });
-        // No connection to this endpoint will come: those who wait for one are told.
-        self.notify_writable();
-        registration.ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))
     }
 
     pub(crate) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {

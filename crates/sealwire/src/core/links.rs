@@ -29,6 +29,12 @@ impl SocketCore {
         }
         peer.account().belongs_to(&self.counters.excesses);
         let attached = self.with(|state| {
+            if provenance
+                .connector
+                .is_some_and(|connector| state.has_left(connector))
+            {
+                return Err(Dismissal::Because("the socket has disconnected from here"));
+            }
             let State { queues, life, .. } = state;
             if !life.welcomes_peers(queues.backlog() > 0) {
                 return Err(Dismissal::Because("the socket is closing"));
@@ -96,6 +102,9 @@ impl SocketCore {
     pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Arrivals) -> Delivered {
         let (delivered, subscriber) = self.with(|state| {
             let Queues { pattern, pipes, .. } = &mut state.queues;
+            if pipes.was_left(id) {
+                return (pipes.discard_arrivals(source), None);
+            }
             let delivered = pattern.deliver_all(pipes, id, source);
             let subscriber = match delivered.changed {
                 true => pipes.newly_subscribed(id),
@@ -249,8 +258,9 @@ impl SocketCore {
         }
         let peers: Vec<(PipeId, Arc<Peer>, Arc<EndpointOptions>)> = {
             let pipes = &self.lock().queues.pipes;
-            let live = pipes.live();
-            live.filter_map(|id| Some((id, pipes.peer(id)?.clone(), pipes.options(id)?)))
+            let connected = pipes.connected();
+            connected
+                .filter_map(|id| Some((id, pipes.peer(id)?.clone(), pipes.options(id)?)))
                 .collect()
         };
         for (id, peer, options) in peers {
@@ -277,7 +287,7 @@ impl SocketCore {
 
 impl State {
     /// What the application is to read about a peer that is gone.
-    fn farewell(&self, id: PipeId) -> Option<Frames> {
+    pub(super) fn farewell(&self, id: PipeId) -> Option<Frames> {
         let behaviour = &self.queues.behaviour;
         let connector = self.queues.pipes.connector(id);
         let again = connector.is_some_and(|connector| self.endpoints.returns(connector));

@@ -5,6 +5,7 @@
 //! ```text
 //!   handles.rs    what handles ask and is done at once      blocking.rs    what they wait for
 //!   links.rs      what links and the engine ask             readable.rs    who waits for messages
+//!   leaving.rs    what disconnecting changes at once
 //!        │
 //!        ▼ under the lock
 //!   queues.rs     pattern and pipes      endpoints.rs      lifecycle.rs
@@ -21,6 +22,9 @@ mod cookies;
 mod endpoints;
 mod handles;
 mod holders;
+mod leaving;
+#[cfg(test)]
+mod leaving_tests;
 mod lifecycle;
 mod links;
 mod present;

@@ -168,22 +168,45 @@ impl Queues {
         }
     }
 
-    /// A peer is gone. `farewell` is what the application is to read about that. Says how many messages are
-    /// lost with it.
+    /// The socket leaves a peer, whose connection goes on until its queue has gone out. For the pattern it is gone.
+    /// `farewell` is what the application is to read about that.
+    pub(super) fn leave(&mut self, id: PipeId, farewell: Option<Frames>) {
+        if !self.pipes.is_live(id) {
+            return;
+        }
+        self.tell(id, farewell);
+        self.pipes.leave(id);
+        self.pattern.detached(&mut self.pipes, id, &mut Vec::new());
+    }
+
+    /// A peer is gone. `farewell` is what the application is to read about that, unless the socket had left it.
+    /// Says how many messages are lost with it.
     pub(super) fn detach(&mut self, id: PipeId, farewell: Option<Frames>) -> usize {
-        if let Some(frames) = farewell {
+        let was_left = self.pipes.was_left(id);
+        if !was_left {
+            self.tell(id, farewell);
+        }
+        let (mut unsent, framed) = self.pipes.end(id);
+        match (was_left, self.pattern.round_robin()) {
+            (false, _) => self.pattern.detached(&mut self.pipes, id, &mut unsent),
+            (true, Some(outbound)) => outbound.take_back(&mut self.pipes, &mut unsent),
+            (true, None) => {}
+        }
+        let lost = framed + unsent.len();
+        self.pipes.discard_all(unsent);
+        self.pipes.release(id);
+        lost
+    }
+
+    /// Has the application read something about a peer.
+    fn tell(&mut self, id: PipeId, message: Option<Frames>) {
+        if let Some(frames) = message {
             let arrival = FromPeer::Message(frames);
             if let Delivery::Ignored(ignored) = self.pattern.delivered(&mut self.pipes, id, arrival)
             {
                 self.pipes.discard_from_peer(ignored);
             }
         }
-        let (mut unsent, framed) = self.pipes.end(id);
-        self.pattern.detached(&mut self.pipes, id, &mut unsent);
-        let lost = framed + unsent.len();
-        self.pipes.discard_all(unsent);
-        self.pipes.release(id);
-        lost
     }
 
     /// Moves queued items to a link. Returns whether half of the queue became free.

@@ -18,6 +18,8 @@ pub(super) enum Life {
     Live,
     /// The link was told that the peer is to go.
     Dismissed,
+    /// The socket has left the peer. Its queue still goes out; nothing more is queued or taken from it.
+    Left,
     /// The peer is gone; the pipe stays until its inbound queue has been read.
     Ended,
 }
@@ -28,13 +30,38 @@ impl Life {
         self == Life::Ended
     }
 
-    /// Whether the link is to be told to go: once, and not when the peer is gone.
+    /// Whether the peer is one of the socket's.
+    #[inline]
+    pub(super) fn is_present(self) -> bool {
+        matches!(self, Life::Live | Life::Dismissed)
+    }
+
+    /// Whether the socket has left the peer, whose connection goes on until its queue has gone out.
+    #[inline]
+    pub(super) fn was_left(self) -> bool {
+        self == Life::Left
+    }
+
+    /// Whether the link is to be told to go: once, and not when the peer is gone. That of a peer that was
+    /// left may be told several times.
     pub(super) fn dismiss(&mut self) -> bool {
-        let live = *self == Life::Live;
-        if live {
-            *self = Life::Dismissed;
+        match self {
+            Life::Live => {
+                *self = Life::Dismissed;
+                true
+            }
+            Life::Left => true,
+            Life::Dismissed | Life::Ended => false,
         }
-        live
+    }
+
+    /// The socket leaves the peer. `false` when that was so, or the peer is gone.
+    pub(super) fn leave(&mut self) -> bool {
+        let present = self.is_present();
+        if present {
+            *self = Life::Left;
+        }
+        present
     }
 
     /// `false` when it had ended before.
@@ -99,6 +126,18 @@ mod tests {
         assert!(!life.has_ended());
         assert!(life.end() && !life.end());
         assert!(life.has_ended() && !life.dismiss());
+    }
+
+    #[test]
+    fn a_peer_is_left_once_and_may_be_dismissed_after_that() {
+        for mut life in [Life::Live, Life::Dismissed] {
+            assert!(life.is_present() && !life.was_left());
+            assert!(life.leave() && !life.leave());
+            assert!(!life.is_present() && life.was_left() && !life.has_ended());
+            assert!(life.dismiss() && life.dismiss());
+            assert!(life.was_left() && life.end());
+            assert!(!life.leave() && !life.was_left() && !life.dismiss());
+        }
     }
 
     #[test]

@@ -130,6 +130,27 @@ impl Pipes {
         (unsent, framed)
     }
 
+    /// The socket leaves the peer: nothing more is queued for it, and what it sends is dropped. The rest of its
+    /// queue goes out, and received messages stay to be read. `false` when it was not a peer any more.
+    pub(crate) fn leave(&mut self, id: PipeId) -> bool {
+        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) else {
+            return false;
+        };
+        if pipe.input.is_paused() {
+            // It may have to be read from to take what is queued for it.
+            pipe.input = Input::Open;
+            self.signals
+                .push(LinkSignal::InputWanted(pipe.link.clone()));
+        }
+        pipe.life.leave()
+    }
+
+    /// Whether the socket has left the peer of this pipe, whose connection has not ended.
+    #[inline]
+    pub(crate) fn was_left(&self, id: PipeId) -> bool {
+        self.slab.get(id).is_some_and(|pipe| pipe.life.was_left())
+    }
+
     /// Removes a pipe that the pattern turned away.
     pub(crate) fn remove(&mut self, id: PipeId) {
         if let Some(pipe) = self.slab.try_remove(id) {
@@ -188,28 +209,43 @@ impl Pipes {
         }
     }
 
-    /// Pipes whose peer is still there.
+    /// Pipes of the socket's peers.
     pub(crate) fn live(&self) -> impl Iterator<Item = PipeId> + '_ {
+        self.slab
+            .iter()
+            .filter(|(_, pipe)| pipe.life.is_present())
+            .map(|(id, _)| id)
+    }
+
+    pub(crate) fn is_live(&self, id: PipeId) -> bool {
+        self.slab.get(id).is_some_and(|pipe| pipe.life.is_present())
+    }
+
+    /// Pipes that have a connection: those of the socket's peers, and of peers that it has left.
+    pub(crate) fn connected(&self) -> impl Iterator<Item = PipeId> + '_ {
         self.slab
             .iter()
             .filter(|(_, pipe)| !pipe.life.has_ended())
             .map(|(id, _)| id)
     }
 
-    pub(crate) fn is_live(&self, id: PipeId) -> bool {
-        self.slab.get(id).is_some_and(|pipe| !pipe.life.has_ended())
+    /// Pipes that this `connect` made, of peers that the socket has not left.
+    pub(crate) fn made_by(&self, connector: u64) -> Vec<PipeId> {
+        let live = self.live();
+        live.filter(|id| self.connector(*id) == Some(connector))
+            .collect()
     }
 
     /// Whether one more message may be queued for this peer.
     pub(crate) fn has_room(&self, id: PipeId) -> bool {
         self.slab
             .get(id)
-            .is_some_and(|pipe| !pipe.life.has_ended() && pipe.has_room())
+            .is_some_and(|pipe| pipe.life.is_present() && pipe.has_room())
     }
 
     /// Counts a message that found no room, for the peer it was for.
     pub(crate) fn note_full(&mut self, id: PipeId) {
-        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended()) {
+        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) {
             pipe.note_full();
         }
     }
@@ -226,7 +262,7 @@ impl Pipes {
 
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        match self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended()) {
+        match self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) {
             Some(pipe) => pipe.push(item, &mut self.signals),
             None => self.discard_item(item),
         }
@@ -243,7 +279,7 @@ impl Pipes {
 
     /// The same for one peer.
     pub(crate) fn change(&mut self, id: PipeId, topic: &Bytes, subscribes: bool) {
-        let pipe = self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended());
+        let pipe = self.slab.get_mut(id).filter(|pipe| pipe.life.is_present());
         let changed = pipe.map(|pipe| pipe.push_change(topic, subscribes, &mut self.signals));
         if let Some(Err(exceeded)) = changed {
             self.dismiss(id, Dismissal::Exceeded(exceeded));
@@ -297,7 +333,7 @@ impl Pipes {
     /// `false` when there is no room.
     #[inline]
     fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<FramedRange>) -> bool {
-        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended()) else {
+        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) else {
             return false;
         };
         if !pipe.has_room() {
@@ -363,7 +399,7 @@ impl Pipes {
         let mut full = self
             .slab
             .iter()
-            .filter(|(_, pipe)| !pipe.life.has_ended() && !pipe.has_room())
+            .filter(|(_, pipe)| pipe.life.is_present() && !pipe.has_room())
             .map(|(_, pipe)| pipe.link.clone());
         [full.next(), full.next()]
     }
@@ -376,9 +412,9 @@ impl Pipes {
         keeping.map(|(_, pipe)| pipe.link.clone()).collect()
     }
 
-    /// Links of all peers that are there.
+    /// Links of all connections.
     #[cfg(unix)]
-    pub(crate) fn live_links(&self) -> Vec<Arc<dyn Link>> {
+    pub(crate) fn links(&self) -> Vec<Arc<dyn Link>> {
         let pipes = self.slab.iter().filter(|(_, pipe)| !pipe.life.has_ended());
         pipes.map(|(_, pipe)| pipe.link.clone()).collect()
     }

@@ -59,6 +59,15 @@ impl RoundRobin {
     /// A peer is gone, with these messages still unsent.
     pub(crate) fn detach(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
         self.order.retain(|&other| other != id);
+        self.take_back(pipes, unsent);
+    }
+
+    /// Takes messages back that were queued for a peer and not sent.
+    pub(crate) fn take_back(&mut self, pipes: &mut Pipes, unsent: &mut Vec<Frames>) {
+        if self.conflate && !self.backlog.is_empty() {
+            // A later one waits.
+            pipes.replace_all(mem::take(unsent));
+        }
         for frames in unsent.drain(..).rev() {
             self.backlog_bytes += frames.size();
             self.backlog.push_front(frames);

@@ -4,6 +4,7 @@
 mod account;
 mod blocking_work;
 mod datagrams;
+mod disconnecting;
 mod draining;
 mod ending;
 mod everything;

@@ -13,6 +13,7 @@ mod async_api;
 mod async_limits;
 mod authentication;
 mod direct_reading;
+mod disconnecting;
 mod draft_types;
 mod draining;
 mod fan_out;

@@ -1,5 +1,7 @@
 //! Workers that leave: ours leaves libzmq's PUSH by `drain`, and libzmq's leaves ours by closing. How many messages
 //! each has then depends on the system's buffers; that none comes twice or out of order does not.
+//!
+//! Senders that leave a worker by `disconnect`: it gets what was sent before, and the next all that is sent after.
 
 use std::collections::HashMap;
 
@@ -158,4 +160,80 @@ fn a_worker_of_libzmq_that_leaves_keeps_nothing_that_waited_here() {
     assert!(counters.dropped_unsent <= lost as u64, "{counters:?}");
     received.sort_unstable();
     assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
+}
+
+/// Messages of a sender that leaves its first worker for another after half of them.
+const SENT: usize = 100;
+
+/// What the workers of a socket type and mechanism get of a libzmq sender that leaves the first.
+fn left_by_theirs(sends: &str, receives: SocketType) -> [Vec<usize>; 2] {
+    let workers = [(); 2].map(|()| options(receives).build_blocking().unwrap());
+    let endpoints = workers.each_ref().map(|worker| {
+        let bound = worker.bind("tcp://127.0.0.1:0").unwrap();
+        bound.to_string()
+    });
+    let (count, sizes) = (SENT.to_string(), SHAPE.sizes_argument());
+    let [left, next] = &endpoints;
+    let arguments = ["--type", sends, "--connect", left, "--next", next];
+    let script = ["--send", &count, "--size", &sizes];
+    let arguments = arguments.iter().chain(&script);
+    let peer = Peer::start(LIBZMQ, arguments.map(|word| String::from(*word)).collect());
+    // It stays until all has arrived: half for each, or not.
+    let [mut first, mut second] = [Vec::new(), Vec::new()];
+    eventually("all have come", || {
+        for (worker, received) in workers.iter().zip([&mut first, &mut second]) {
+            received.extend(std::iter::from_fn(|| worker.try_recv().ok()).map(|it| number(&it)));
+        }
+        first.len() + second.len() == SENT
+    });
+    peer.finish();
+    [first, second]
+}
+
+/// What libzmq's workers get of a sender of ours that does the same.
+fn left_by_ours(sends: SocketType, receives: &str) -> [Vec<usize>; 2] {
+    let numbers: HashMap<_, _> = (0..SENT)
+        .map(|index| (describe(&body(index)).to_string(), index))
+        .collect();
+    let half = (SENT / 2).to_string();
+    let mut workers = [(); 2].map(|()| {
+        let script = ["--bind", "tcp://127.0.0.1:*", "--recv", &half];
+        let arguments = ["--type", receives].into_iter().chain(script);
+        Peer::start(LIBZMQ, arguments.map(String::from).collect())
+    });
+    let [left, next] = workers.each_mut().map(Peer::endpoint);
+    let socket = options(sends).build_blocking().unwrap();
+    socket.connect(&*left).unwrap();
+    socket.wait_connected(1).unwrap();
+    for index in 0..SENT {
+        if index == SENT / 2 {
+            socket.disconnect(&*left).unwrap();
+            socket.connect(&*next).unwrap();
+        }
+        socket.send(body(index)).unwrap();
+    }
+    let received = workers.each_mut().map(|worker| {
+        let parts = (0..SENT / 2).map(|_| worker.message());
+        parts.map(|parts| numbers[&parts[0].to_string()]).collect()
+    });
+    workers.into_iter().for_each(Peer::finish);
+    received
+}
+
+/// The same on both sides. Not PAIR: libzmq's takes no other peer before the connection that it has left has ended.
+#[test]
+fn what_is_sent_after_disconnecting_goes_to_the_next_worker() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    let expected = [Vec::from_iter(0..SENT / 2), Vec::from_iter(SENT / 2..SENT)];
+    for (sends, receives) in [
+        (SocketType::Push, SocketType::Pull),
+        (SocketType::Dealer, SocketType::Dealer),
+    ] {
+        let names = [sends, receives].map(|it| it.to_string().to_lowercase());
+        let [sends_name, receives_name] = &names;
+        assert_eq!(left_by_theirs(sends_name, receives), expected, "{names:?}");
+        assert_eq!(left_by_ours(sends, receives_name), expected, "{names:?}");
+    }
 }

@@ -129,7 +129,7 @@ impl SocketCore {
     /// reads. It is not known which, so all are told.
     fn give_up_lease(&self) {
         self.readable.lease.leave(true);
-        let links = self.lock().queues.pipes.live_links();
+        let links = self.lock().queues.pipes.links();
         for reader in links.into_iter().filter_map(|link| link.direct_reader()) {
             reader.end_lease();
         }

@@ -49,7 +49,8 @@ impl IoThread {
         }
     }
 
-    /// Makes no more attempts. A connection that it made ends once it has sent what is queued.
+    /// Makes no more attempts. A connection that it made ends once it has sent what is queued; a handshake ends at
+    /// once.
     fn withdraw_connector(&mut self, slot: usize) {
         let state = self.sources.connector(slot).map(|it| &it.state);
         let session = match state {
@@ -58,9 +59,13 @@ impl IoThread {
         };
         self.remove_endpoint(slot);
         if let Some(key) = session {
-            self.with_session(key, |session, now| {
-                session.finish(now);
-                Ok(())
+            self.with_session_in_reactor(key, |session, reactor| {
+                if !session.is_ready() {
+                    return Err(End::Clean);
+                }
+                session.finish(reactor.now());
+                // Threads of the application read from the socket's peers only.
+                session.end_lease(reactor.world.registry())
             });
         }
     }

@@ -6,6 +6,7 @@ use sealwire_zmtp::{Frame, Frames};
 use super::Pipes;
 use crate::pattern::item::{FromPeer, Item};
 use crate::pattern::signals::may_have_owner;
+use crate::pattern::{Arrivals, Delivered};
 
 impl Pipes {
     /// Drops a message once the socket's lock is released.
@@ -39,5 +40,16 @@ impl Pipes {
         for frames in messages {
             self.discard(frames);
         }
+    }
+
+    /// Drops all that a peer sends which the socket has left.
+    #[cold]
+    pub(crate) fn discard_arrivals(&mut self, source: &mut dyn Arrivals) -> Delivered {
+        let mut delivered = Delivered::default();
+        while let Some(arrival) = source.next() {
+            delivered.ignored += usize::from(matches!(arrival, FromPeer::Message(_)));
+            self.discard_from_peer(arrival);
+        }
+        delivered
     }
 }

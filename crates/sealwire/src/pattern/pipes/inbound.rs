@@ -26,8 +26,11 @@ impl Pipes {
     }
 
     /// What the peer's inbound queue has room for; `None` when that is nothing: then the link is
-    /// told once there is room again.
+    /// told once there is room again. What a peer sends that was left is dropped, so there is room for it.
     pub(crate) fn input_room(&mut self, id: PipeId) -> Option<Room> {
+        if self.was_left(id) {
+            return Some(Room::of_bytes(usize::MAX));
+        }
         let fits = self.accepts_input(id);
         let limited = self
             .slab

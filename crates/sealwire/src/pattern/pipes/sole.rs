@@ -134,7 +134,7 @@ impl Pipes {
     #[inline]
     pub(crate) fn push_sole(&mut self, frames: &mut Frames) -> bool {
         let pipe = self.sole.outbound().and_then(|id| self.slab.get_mut(id));
-        let Some(pipe) = pipe.filter(|pipe| !pipe.life.has_ended() && pipe.has_room()) else {
+        let Some(pipe) = pipe.filter(|pipe| pipe.life.is_present() && pipe.has_room()) else {
             return false;
         };
         pipe.push(Item::Message(mem::take(frames)), &mut self.signals);
@@ -144,7 +144,7 @@ impl Pipes {
     /// The link of the only pipe there is.
     pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
         let mut pipes = self.slab.iter().map(|(_, pipe)| pipe);
-        let pipe = pipes.next().filter(|pipe| !pipe.life.has_ended())?;
+        let pipe = pipes.next().filter(|pipe| pipe.life.is_present())?;
         pipes.next().is_none().then(|| pipe.link.clone())
     }
 }

@@ -96,8 +96,10 @@ impl Socket {
         self.inner.unbind(endpoint)
     }
 
-    /// Ends the connection to an endpoint once the messages queued for it are sent, and does not connect
-    /// again. Does not wait for that: what is sent before the connection has ended may still go there.
+    /// Leaves the peer at an endpoint, and does not connect there again. From the moment that this returns, no
+    /// message goes to that peer and none is received from it. Messages that were queued for it still go out,
+    /// within the linger time, and those that were received before stay to be read. Messages that wait for a
+    /// first peer go to the next one. A REQ that awaits an answer from there gets [`Error::RequestLost`].
     ///
     /// # Errors
     ///

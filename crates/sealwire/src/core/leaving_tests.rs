@@ -1,0 +1,682 @@
+//! What each socket type does once it has left a peer. The connections move nothing by themselves.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use bytes::Bytes;
+use sealwire_zmtp::{Frame, Frames, SocketType};
+
+use super::{Registration, RegistrationKind, SocketCore};
+use crate::account::Kind;
+use crate::endpoint::Endpoint;
+use crate::error::{Error, Presence};
+use crate::message::Message;
+use crate::monitor::Counters;
+use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance, Room};
+use crate::peer::Peer;
+use crate::socket::{Socket, SocketBuilder};
+
+/// How often the connection was told that more is wanted.
+#[derive(Default)]
+struct Silent(AtomicUsize);
+
+impl Link for Silent {
+    fn output_ready(&self, _alone: bool) {}
+    fn disconnect(&self, _reason: Dismissal) {}
+    fn finish(&self) {}
+
+    fn input_wanted(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How often a task was woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Woken {
+    /// Whether it was since this was last asked.
+    fn take(&self) -> bool {
+        self.0.swap(0, Ordering::Relaxed) > 0
+    }
+}
+
+/// A socket that is connected to endpoints with a name each.
+struct Scene {
+    socket: Socket,
+    next: Cell<u64>,
+}
+
+/// One connection of it, from the other side.
+struct End {
+    core: Arc<SocketCore>,
+    endpoint: Endpoint,
+    peer: Arc<Peer>,
+    pipe: PipeId,
+    link: Arc<Silent>,
+}
+
+impl Scene {
+    fn new(socket_type: SocketType) -> Self {
+        Self::with(Socket::builder(socket_type))
+    }
+
+    fn with(builder: SocketBuilder) -> Self {
+        Scene {
+            socket: builder.build().unwrap(),
+            next: Cell::new(1_000),
+        }
+    }
+
+    fn core(&self) -> &Arc<SocketCore> {
+        self.socket.core().unwrap()
+    }
+
+    /// Begins to connect. Returns the number of that.
+    fn expect(&self, name: &str) -> (Endpoint, u64) {
+        let id = self.next.get() + 1;
+        self.next.set(id);
+        let (core, endpoint) = (self.core(), Endpoint::Inproc(name.into()));
+        let kind = RegistrationKind::Connected;
+        let registration = Registration::new(endpoint.clone(), id, kind, &core.options());
+        core.register(registration).unwrap();
+        (endpoint, id)
+    }
+
+    fn connect(&self, name: &str) -> End {
+        let (endpoint, connector) = self.expect(name);
+        self.attach(endpoint, connector).unwrap()
+    }
+
+    /// The connection of a `connect` is ready.
+    fn attach(&self, endpoint: Endpoint, connector: u64) -> Result<End, Dismissal> {
+        let core = self.core().clone();
+        let routing_id = core.context().routing_ids().assign();
+        let name = endpoint.to_string().into_bytes();
+        let peer = Peer::inproc("peer", 1, routing_id, SocketType::Pair, name);
+        let (peer, link) = (Arc::new(peer), Arc::new(Silent::default()));
+        let provenance = Provenance {
+            connector: Some(connector),
+            ..Provenance::default()
+        };
+        let pipe = core.attach(peer.clone(), link.clone(), provenance)?;
+        Ok(End {
+            core,
+            endpoint,
+            peer,
+            pipe,
+            link,
+        })
+    }
+
+    /// The socket disconnects, as far as the caller does it.
+    fn leave(&self, end: &End) {
+        let kind = RegistrationKind::Connected;
+        self.core().unregister(&end.endpoint, kind).unwrap();
+    }
+
+    fn sends(&self, frames: &[&str]) -> Result<(), Error> {
+        let message: Message = frames.iter().map(|frame| Frame::from(*frame)).collect();
+        self.socket.try_send(message).map_err(Error::from)
+    }
+
+    fn send(&self, text: &str) {
+        self.sends(&[text]).unwrap();
+    }
+
+    fn would_block(&self) -> bool {
+        matches!(self.sends(&["more"]), Err(Error::WouldBlock))
+    }
+
+    /// The messages that came, in words, with `/` between frames.
+    fn received(&self) -> Vec<String> {
+        std::iter::from_fn(|| self.receive().ok()).collect()
+    }
+
+    fn receive(&self) -> Result<String, Error> {
+        let message = self.socket.try_recv()?;
+        let frames = message.frames().iter().map(Frame::as_slice);
+        let frames = frames.map(|frame| String::from_utf8_lossy(frame).into_owned());
+        Ok(frames.collect::<Vec<_>>().join("/"))
+    }
+
+    fn counters(&self) -> Counters {
+        self.core().counters()
+    }
+}
+
+impl End {
+    /// What the connection takes, in words.
+    fn taken(&self) -> Vec<String> {
+        let (mut items, mut all) = (VecDeque::new(), Vec::new());
+        loop {
+            let room = Room::of_bytes(usize::MAX);
+            self.core.take_outbound(self.pipe, &mut items, room);
+            if items.is_empty() {
+                return all;
+            }
+            all.extend(items.drain(..).map(|item| match item {
+                Item::Message(frames) => {
+                    let frames = frames.frames().iter();
+                    let frames = frames.map(|it| String::from_utf8_lossy(it.as_slice()).into());
+                    frames.collect::<Vec<String>>().join("/")
+                }
+                Item::Subscribe(topic) => format!("+{}", text(&topic)),
+                Item::Cancel(topic) => format!("-{}", text(&topic)),
+                other => panic!("{other:?}"),
+            }));
+        }
+    }
+
+    fn deliver(&self, items: impl IntoIterator<Item = Item>) {
+        let mut source: VecDeque<Item> = items.into_iter().collect();
+        let _ = self.core.deliver(self.pipe, &mut source);
+        assert!(source.is_empty(), "the connection would wait");
+    }
+
+    fn says(&self, frames: &[&str]) {
+        let frames: Frames = frames.iter().map(|frame| (*frame).into()).collect();
+        self.deliver([Item::Message(frames)]);
+    }
+
+    fn subscribes(&self, topic: &str) {
+        self.deliver([Item::Subscribe(Bytes::copy_from_slice(topic.as_bytes()))]);
+    }
+
+    /// The connection is over.
+    fn ends(self) {
+        self.core.detach(self.pipe);
+        self.core.remove_attachment();
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into()
+}
+
+/// Types that send to their peers in turn.
+const IN_TURN: [SocketType; 6] = [
+    SocketType::Push,
+    SocketType::Dealer,
+    SocketType::Scatter,
+    SocketType::Client,
+    SocketType::Pair,
+    SocketType::Channel,
+];
+
+#[test]
+fn a_peer_that_was_left_gets_what_was_sent_before_and_nothing_after() {
+    for socket_type in IN_TURN {
+        let scene = Scene::new(socket_type);
+        let left = scene.connect("left");
+        scene.send("before");
+        scene.leave(&left);
+        assert!(scene.would_block(), "{socket_type}");
+        assert!(scene.socket.peers().is_empty());
+        assert_eq!(scene.core().presence(), Presence::Nobody);
+        let next = scene.connect("next");
+        assert_eq!(scene.socket.peers().len(), 1);
+        scene.send("after");
+        scene.send("later");
+        assert_eq!(left.taken(), ["before"], "{socket_type}");
+        assert_eq!(next.taken(), ["after", "later"], "{socket_type}");
+        // Its end changes nothing more.
+        left.ends();
+        scene.send("last");
+        assert_eq!(next.taken(), ["last"], "{socket_type}");
+        assert_eq!(scene.counters().dropped_unsent, 0);
+    }
+}
+
+#[test]
+fn messages_wait_for_a_peer_that_is_still_expected() {
+    for socket_type in IN_TURN {
+        let scene = Scene::new(socket_type);
+        let left = scene.connect("left");
+        let (endpoint, connector) = scene.expect("next");
+        scene.send("before");
+        scene.leave(&left);
+        scene.send("after");
+        let next = scene.attach(endpoint, connector).unwrap();
+        assert_eq!(left.taken(), ["before"], "{socket_type}");
+        assert_eq!(next.taken(), ["after"], "{socket_type}");
+    }
+}
+
+/// As with any connection that is lost.
+#[test]
+fn what_a_peer_that_was_left_did_not_get_goes_to_the_next() {
+    for socket_type in IN_TURN {
+        let scene = Scene::new(socket_type);
+        let left = scene.connect("left");
+        scene.send("before");
+        scene.leave(&left);
+        assert_eq!(left.peer.account().held(Kind::Queued), 0);
+        scene.core().accounts();
+        assert!(left.peer.account().held(Kind::Queued) > 0);
+        let next = scene.connect("next");
+        let account = left.peer.clone();
+        left.ends();
+        assert_eq!(account.account().held(Kind::Queued), 0);
+        scene.send("after");
+        assert_eq!(next.taken(), ["before", "after"], "{socket_type}");
+    }
+}
+
+#[test]
+fn only_the_latest_message_waits_where_a_peer_that_was_left_did_not_get_the_one_before() {
+    let scene = Scene::with(Socket::builder(SocketType::Push).conflate(true));
+    let left = scene.connect("left");
+    let (endpoint, connector) = scene.expect("next");
+    scene.send("before");
+    scene.leave(&left);
+    scene.send("after");
+    left.ends();
+    assert_eq!(scene.core().backlog(), 1);
+    assert_eq!(scene.counters().replaced, 1);
+    let next = scene.attach(endpoint, connector).unwrap();
+    assert_eq!(next.taken(), ["after"]);
+}
+
+#[test]
+fn what_was_received_stays_and_what_comes_late_is_counted() {
+    for socket_type in [
+        SocketType::Pull,
+        SocketType::Dealer,
+        SocketType::Gather,
+        SocketType::Client,
+        SocketType::Pair,
+        SocketType::Channel,
+        SocketType::Sub,
+        SocketType::XSub,
+    ] {
+        let scene = Scene::new(socket_type);
+        let _ = scene.socket.subscribe("");
+        let left = scene.connect("left");
+        left.says(&["one"]);
+        left.says(&["two"]);
+        scene.leave(&left);
+        left.says(&["late"]);
+        assert_eq!(scene.received(), ["one", "two"], "{socket_type}");
+        left.says(&["late"]);
+        assert!(scene.received().is_empty(), "{socket_type}");
+        let counters = scene.counters();
+        let counted = (counters.messages_received, counters.dropped_at_receive);
+        assert_eq!(counted, (2, 2), "{socket_type}");
+        let next = scene.connect("next");
+        left.ends();
+        next.says(&["on"]);
+        assert_eq!(scene.received(), ["on"], "{socket_type}");
+    }
+}
+
+/// Else it would not be read, and might read nothing either.
+#[test]
+fn a_peer_that_was_left_while_its_queue_was_full_is_read_again() {
+    let builder = Socket::builder(SocketType::Dealer).receive_high_water_mark(1);
+    let scene = Scene::with(builder);
+    let left = scene.connect("left");
+    left.says(&["one"]);
+    let core = scene.core();
+    let mut source: VecDeque<_> = [Item::Message(Frames::from("two"))].into();
+    assert!(core.deliver(left.pipe, &mut source).full);
+    scene.leave(&left);
+    assert_eq!(left.link.0.load(Ordering::Relaxed), 1);
+    assert!(core.input_room(left.pipe).is_some());
+    assert!(!core.deliver(left.pipe, &mut source).full);
+    assert_eq!(scene.received(), ["one"]);
+    assert_eq!(scene.counters().dropped_at_receive, 1);
+}
+
+#[test]
+fn a_request_to_a_peer_that_is_left_is_lost_at_once() {
+    let scene = Scene::new(SocketType::Req);
+    let left = scene.connect("left");
+    scene.send("first");
+    scene.leave(&left);
+    assert!(matches!(scene.receive(), Err(Error::RequestLost)));
+    let next = scene.connect("next");
+    scene.send("second");
+    assert_eq!(left.taken(), ["/first"]);
+    assert_eq!(next.taken(), ["/second"]);
+    left.says(&["", "late"]);
+    left.ends();
+    next.says(&["", "answer"]);
+    assert_eq!(scene.received(), ["answer"]);
+}
+
+/// The program was told that it may have been acted on.
+#[test]
+fn a_request_that_was_lost_goes_to_nobody_else() {
+    let scene = Scene::new(SocketType::Req);
+    let left = scene.connect("left");
+    scene.send("first");
+    scene.leave(&left);
+    let next = scene.connect("next");
+    left.ends();
+    assert!(matches!(scene.receive(), Err(Error::RequestLost)));
+    assert!(next.taken().is_empty());
+    assert_eq!(scene.counters().dropped_unsent, 1);
+}
+
+#[test]
+fn an_answer_that_came_before_is_read_after() {
+    let scene = Scene::new(SocketType::Req);
+    let left = scene.connect("left");
+    scene.send("first");
+    assert_eq!(left.taken(), ["/first"]);
+    left.says(&["", "answer"]);
+    scene.leave(&left);
+    assert_eq!(scene.received(), ["answer"]);
+}
+
+#[test]
+fn an_answer_to_a_peer_that_was_left_goes_nowhere() {
+    let scene = Scene::new(SocketType::Rep);
+    let (left, next) = (scene.connect("left"), scene.connect("next"));
+    for request in ["one", "two"] {
+        left.says(&["", request]);
+    }
+    assert_eq!(scene.receive().unwrap(), "one");
+    scene.leave(&left);
+    scene.send("answer");
+    assert_eq!(scene.receive().unwrap(), "two");
+    scene.send("answer");
+    assert_eq!(scene.counters().dropped_at_send, 2);
+    next.says(&["", "three"]);
+    left.ends();
+    assert_eq!(scene.receive().unwrap(), "three");
+    scene.send("answer");
+    assert_eq!(next.taken(), ["/answer"]);
+}
+
+/// It has room for the next as soon as it has left one.
+#[test]
+fn a_pair_keeps_its_next_peer_when_the_connection_to_the_one_before_ends() {
+    for socket_type in [SocketType::Pair, SocketType::Channel] {
+        let scene = Scene::new(socket_type);
+        let left = scene.connect("left");
+        scene.leave(&left);
+        let _next = scene.connect("next");
+        left.ends();
+        let (endpoint, connector) = scene.expect("third");
+        assert!(scene.attach(endpoint, connector).is_err(), "{socket_type}");
+    }
+}
+
+#[test]
+fn a_router_knows_a_peer_no_more_once_it_has_left_it() {
+    let builder = Socket::builder(SocketType::Router);
+    let builder = builder.router_mandatory(true).router_notify(false, true);
+    let scene = Scene::with(builder);
+    let left = scene.connect("a");
+    left.says(&["before"]);
+    scene.leave(&left);
+    let sent = scene.sends(&["inproc://a", "after"]);
+    assert!(matches!(sent, Err(Error::Unroutable(_))), "{sent:?}");
+    assert!(left.taken().is_empty());
+    assert_eq!(scene.received(), ["inproc://a/before", "inproc://a/"]);
+    // The same again.
+    let next = scene.connect("a");
+    left.says(&["late"]);
+    left.ends();
+    assert!(scene.received().is_empty(), "told of once");
+    scene.sends(&["inproc://a", "again"]).unwrap();
+    assert_eq!(next.taken(), ["again"]);
+}
+
+#[test]
+fn a_server_knows_a_connection_no_more_once_it_has_left_it() {
+    for socket_type in [SocketType::Server, SocketType::Peer] {
+        let builder = Socket::builder(socket_type).connection_events(true);
+        let scene = Scene::with(builder.omit_routing_id(true));
+        let left = scene.connect("left");
+        left.says(&["before"]);
+        scene.leave(&left);
+        let connector = scene.next.get();
+        let routing_id = left.peer.connection_routing_id();
+        let payloads = &mut VecDeque::from(["more".into()]);
+        let sent = scene.core().try_send_many_to(routing_id, payloads);
+        assert!(matches!(sent, Err(Error::Unroutable(_))), "{sent:?}");
+        let ended = scene.core().disconnect_peer(routing_id, "enough");
+        assert!(matches!(ended, Err(Error::Unroutable(_))), "{ended:?}");
+        let again = scene.core().routing_id_of_connector(connector);
+        assert!(matches!(again, Err(Error::GaveUp)), "{again:?}");
+        left.says(&["late"]);
+        left.ends();
+        // It came, it said something, it is gone.
+        assert_eq!(scene.received(), ["", "before", ""], "{socket_type}");
+    }
+}
+
+#[test]
+fn a_stream_knows_a_connection_no_more_once_it_has_left_it() {
+    let scene = Scene::new(SocketType::Stream);
+    let left = scene.connect("left");
+    let name = "\0\0\0\0\0";
+    scene.sends(&[name, "before"]).unwrap();
+    scene.leave(&left);
+    let sent = scene.sends(&[name, "after"]);
+    assert!(matches!(sent, Err(Error::Unroutable(_))), "{sent:?}");
+    left.says(&["late"]);
+    assert_eq!(left.taken(), ["before"]);
+    left.ends();
+    // It came and is gone.
+    let told = format!("{name}/");
+    assert_eq!(scene.received(), [&*told, &told]);
+}
+
+#[test]
+fn a_subscriber_that_was_left_gets_nothing_and_misses_nothing() {
+    for socket_type in [SocketType::Pub, SocketType::XPub] {
+        let scene = Scene::new(socket_type);
+        let (left, other) = (scene.connect("left"), scene.connect("other"));
+        left.subscribes("a");
+        other.subscribes("a");
+        scene.send("a1");
+        scene.leave(&left);
+        assert!(scene.core().subscribed(b"a", 1).unwrap().is_some());
+        assert!(scene.core().subscribed(b"a", 2).unwrap().is_none());
+        scene.send("a2");
+        left.subscribes("a");
+        scene.send("a3");
+        assert_eq!(left.taken(), ["a1"], "{socket_type}");
+        assert_eq!(other.taken(), ["a1", "a2", "a3"], "{socket_type}");
+        assert_eq!(scene.counters().dropped_at_send, 0);
+        let told = scene.socket.try_recv();
+        if socket_type == SocketType::XPub {
+            assert_eq!(told.unwrap().as_bytes(), b"\x01a");
+            scene.leave(&other);
+            let told = scene.socket.try_recv().unwrap();
+            assert_eq!(told.as_bytes(), b"\0a");
+            left.ends();
+            other.ends();
+            assert!(matches!(scene.socket.try_recv(), Err(Error::WouldBlock)));
+        }
+    }
+}
+
+#[test]
+fn a_publisher_waits_for_no_subscriber_that_it_has_left() {
+    let builder = Socket::builder(SocketType::XPub).send_high_water_mark(1);
+    let scene = Scene::with(builder.xpub_no_drop(true));
+    let left = scene.connect("left");
+    left.subscribes("");
+    scene.send("one");
+    assert!(scene.would_block());
+    scene.leave(&left);
+    scene.send("two");
+    assert_eq!(left.taken(), ["one"]);
+}
+
+#[test]
+fn a_publisher_that_was_left_is_asked_for_nothing_more() {
+    let scene = Scene::new(SocketType::XSub);
+    let left = scene.connect("left");
+    scene.socket.subscribe("a").unwrap();
+    scene.leave(&left);
+    scene.socket.subscribe("b").unwrap();
+    scene.send("to all");
+    assert_eq!(left.taken(), ["+a"]);
+    let next = scene.connect("next");
+    scene.send("to all");
+    assert!(left.taken().is_empty());
+    assert_eq!(next.taken(), ["+a", "+b", "to all"]);
+    assert_eq!(scene.counters().dropped_at_send, 0);
+}
+
+#[test]
+fn a_member_that_was_left_gets_nothing_more() {
+    let scene = Scene::new(SocketType::Radio);
+    let (left, other) = (scene.connect("left"), scene.connect("other"));
+    left.subscribes("group");
+    other.subscribes("group");
+    scene.sends(&["group", "one"]).unwrap();
+    scene.leave(&left);
+    assert!(scene.core().subscribed(b"group", 2).unwrap().is_none());
+    left.subscribes("group");
+    scene.sends(&["group", "two"]).unwrap();
+    assert_eq!(left.taken(), ["group/one"]);
+    assert_eq!(other.taken(), ["group/one", "group/two"]);
+    assert_eq!(scene.counters().dropped_at_send, 0);
+}
+
+#[test]
+fn a_group_is_joined_nowhere_that_was_left() {
+    let scene = Scene::new(SocketType::Dish);
+    let left = scene.connect("left");
+    scene.socket.join("a").unwrap();
+    scene.leave(&left);
+    scene.socket.join("b").unwrap();
+    left.says(&["a", "late"]);
+    assert_eq!(left.taken(), ["+a"]);
+    assert!(scene.received().is_empty());
+    assert_eq!(scene.counters().dropped_at_receive, 1);
+}
+
+#[test]
+fn a_connection_that_is_ready_too_late_is_refused() {
+    let scene = Scene::new(SocketType::Push);
+    let (endpoint, connector) = scene.expect("left");
+    scene.send("before");
+    let kind = RegistrationKind::Connected;
+    scene.core().unregister(&endpoint, kind).unwrap();
+    assert!(scene.attach(endpoint, connector).is_err());
+    // For no peer in particular.
+    let next = scene.connect("next");
+    assert_eq!(next.taken(), ["before"]);
+}
+
+#[test]
+fn a_connection_that_is_ready_late_is_of_use_to_a_socket_that_is_drained() {
+    let scene = Scene::new(SocketType::Pull);
+    let (endpoint, connector) = scene.expect("left");
+    assert!(scene.core().begin_drain().unwrap().is_some());
+    let late = scene.attach(endpoint, connector).unwrap();
+    late.says(&["on its way"]);
+    assert_eq!(scene.received(), ["on its way"]);
+}
+
+#[test]
+fn only_the_peer_behind_the_endpoint_is_left() {
+    let scene = Scene::new(SocketType::Dealer);
+    let (left, other) = (scene.connect("left"), scene.connect("other"));
+    scene.leave(&left);
+    scene.send("to the other");
+    assert_eq!(other.taken(), ["to the other"]);
+    other.says(&["answer"]);
+    assert_eq!(scene.received(), ["answer"]);
+    assert_eq!(scene.core().presence(), Presence::Connected { peers: 1 });
+}
+
+/// Whatever the pattern: before its end is told of by other means.
+#[test]
+fn the_end_is_told_of_once_as_the_peer_is_left() {
+    for socket_type in [SocketType::Dealer, SocketType::Pull, SocketType::Pair] {
+        let scene = Scene::with(Socket::builder(socket_type).disconnect_message("over"));
+        let left = scene.connect("left");
+        left.says(&["before"]);
+        scene.leave(&left);
+        left.says(&["late"]);
+        left.ends();
+        assert_eq!(scene.received(), ["before", "over"], "{socket_type}");
+    }
+}
+
+#[test]
+fn a_task_that_awaits_an_answer_is_told_as_the_peer_is_left() {
+    let scene = Scene::new(SocketType::Req);
+    let left = scene.connect("left");
+    scene.send("first");
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut answer = pin!(scene.socket.recv());
+    assert!(answer.as_mut().poll(&mut context).is_pending());
+    scene.leave(&left);
+    assert!(woken.take());
+    let answer = answer.as_mut().poll(&mut context);
+    let lost = matches!(answer, Poll::Ready(Err(Error::RequestLost)));
+    assert!(lost, "{answer:?}");
+}
+
+/// The message waits for the other, and needs no room at this one.
+#[test]
+fn a_task_that_waits_for_room_is_told_as_the_peer_is_left() {
+    let scene = Scene::with(Socket::builder(SocketType::Push).send_high_water_mark(1));
+    let left = scene.connect("left");
+    let (endpoint, connector) = scene.expect("next");
+    scene.send("before");
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut sent = pin!(scene.socket.send("after"));
+    assert!(sent.as_mut().poll(&mut context).is_pending());
+    assert!(!woken.take());
+    scene.leave(&left);
+    assert!(woken.take());
+    assert!(matches!(
+        sent.as_mut().poll(&mut context),
+        Poll::Ready(Ok(()))
+    ));
+    let next = scene.attach(endpoint, connector).unwrap();
+    assert_eq!(next.taken(), ["after"]);
+    // Its queue is full, and nobody else is expected: a task waits, and is woken for nothing.
+    scene.send("last");
+    let mut waits = pin!(scene.socket.send("more"));
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    scene.leave(&next);
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    woken.take();
+    left.ends();
+    let third = scene.connect("third");
+    // What the first did not take goes before.
+    assert_eq!(third.taken(), ["before"]);
+    assert!(woken.take());
+    assert!(matches!(
+        waits.as_mut().poll(&mut context),
+        Poll::Ready(Ok(()))
+    ));
+    assert_eq!(third.taken(), ["more"]);
+}
+
+#[test]
+fn a_thread_that_reads_a_connection_is_told_as_its_peer_is_left() {
+    let scene = Scene::new(SocketType::Pull);
+    let left = scene.connect("left");
+    let lease = scene.core().lease().clone();
+    lease.begin();
+    lease.park();
+    scene.leave(&left);
+    assert!(!lease.is_parked());
+}
