@@ -3739,7 +3739,8 @@ sealwire_status sealwire_socket_unbind(const sealwire_socket *socket, const char
  *
  * Errors: as `sealwire_socket_unbind`.
  */
-sealwire_status sealwire_socket_disconnect(const sealwire_socket *socket, const char *endpoint);
+sealwire_status sealwire_socket_disconnect(const sealwire_socket *socket,
+                                           const char *endpoint);
 
 /**
  * Begins to leave in good order: the socket takes no new peers and endpoints, and goes on receiving what its

@@ -5,7 +5,9 @@ use std::time::Duration;
 use libc::c_int;
 use sealwire::auth::Guest;
 use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
-use sealwire::{KeyPair, PeerAddress, PublicKey, SecretKey, Security, SocketBuilder, SocketType};
+use sealwire::{
+    KeyPair, PeerAddress, PublicKey, SecretKey, Security, SocketBuilder, SocketType, embed,
+};
 
 use super::{Settings, Value, number};
 use crate::errno::Errno;
@@ -95,6 +97,7 @@ impl Settings {
         socket_type: SocketType,
         builder: SocketBuilder,
     ) -> Result<SocketBuilder, Errno> {
+        let builder = embed::as_libzmq(builder, self.flag(number::ZAP_ENFORCE_DOMAIN));
         let builder = self.apply_limits(builder);
         let builder = self.apply_transport(builder)?;
         let builder = self.apply_behaviour(socket_type, builder);
@@ -111,10 +114,6 @@ impl Settings {
         for (name, value) in self.properties() {
             builder = builder.metadata(name.as_str(), value.as_slice());
         }
-        let builder = match self.flag(number::ZAP_ENFORCE_DOMAIN) {
-            true => builder.enforce_zap(),
-            false => builder,
-        };
         let builder = match self.filter() {
             Some(filter) => builder.admit(filter),
             None => builder,

@@ -59,7 +59,6 @@ impl Socket {
         let settings = Settings::of_type(socket_type, of_context.ipv6, of_context.blocky);
         let builder = sealwire::Socket::builder(socket_type)
             .context(engine)
-            .as_libzmq()
             .interruptible(true);
         let builder = settings.apply(socket_type, builder)?;
         let inner = builder.build().map_err(|error| errno_of(&error))?;
@@ -172,7 +171,6 @@ impl Socket {
     fn reconfigure(&self, settings: &Settings) -> Result<(), Errno> {
         let builder = sealwire::Socket::builder(self.socket_type)
             .context(self.inner.context())
-            .as_libzmq()
             .interruptible(true);
         let builder = settings.apply(self.socket_type, builder)?;
         let done = self.inner.reconfigure(builder);

@@ -2,9 +2,16 @@
 
 use std::time::Duration;
 
-use super::Socket;
+use super::{Socket, SocketBuilder};
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
+
+/// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
+/// what nobody subscribed to, a ZAP handler is told the socket's own routing id, and where there is none only
+/// passwords are refused, unless `zap_enforced`.
+pub fn as_libzmq(builder: SocketBuilder, zap_enforced: bool) -> SocketBuilder {
+    builder.doing_as_libzmq(zap_enforced)
+}
 
 /// Receives a message, for up to `limit` and as long as `over` does not hold, which is asked at each
 /// [`wake`]. Signal handlers interrupt it where the socket is interruptible.

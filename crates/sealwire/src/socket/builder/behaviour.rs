@@ -155,19 +155,11 @@ impl SocketBuilder {
         self
     }
 
-    /// Makes the socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB
-    /// takes what nobody subscribed to, a ZAP handler is told the socket's own routing id, and where there is none
-    /// only passwords are refused. For sockets that stand in for libzmq's.
-    #[doc(hidden)]
-    pub fn as_libzmq(mut self) -> Self {
+    /// See [`embed::as_libzmq`](crate::embed::as_libzmq).
+    #[cfg(unix)]
+    pub(in crate::socket) fn doing_as_libzmq(mut self, zap_enforced: bool) -> Self {
         self.options.as_libzmq = true;
-        self
-    }
-
-    /// Refuses peers where there is no ZAP handler, also [`as_libzmq`](Self::as_libzmq).
-    #[doc(hidden)]
-    pub fn enforce_zap(mut self) -> Self {
-        self.options.zap_enforced = true;
+        self.options.zap_enforced = zap_enforced;
         self
     }
 }
