@@ -2,13 +2,14 @@
 //! endpoint.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use sealwire::protocol::{HandshakeError, Incompatible};
 use sealwire::{
-    ConnectionFailure, Event, FailureCause, Message, Monitor, ProtocolError, SocketType,
+    ConnectionFailure, Event, FailureCause, Frame, Message, Monitor, ProtocolError, SocketType,
+    signals,
 };
 
 use crate::errno::Errno;
@@ -32,74 +33,95 @@ const ZMTP_MALFORMED_HELLO: u32 = 0x1000_0013;
 const ZMTP_CRYPTOGRAPHIC: u32 = 0x1100_0001;
 const ZMTP_MECHANISM_MISMATCH: u32 = 0x1100_0002;
 
-/// The monitor of one socket. It ends with its last owner, or the socket.
+/// The monitor of one socket: a thread reads its events as long as the socket lives, and tells of them where the
+/// program last said.
 pub(crate) struct Observer {
-    socket: Arc<sealwire::Socket>,
+    target: Arc<Mutex<Option<Target>>>,
+}
+
+/// Where events are told.
+struct Target {
+    socket: sealwire::Socket,
     wanted: u16,
 }
 
+impl Target {
+    /// Nobody who reads is not an error.
+    fn tell(&self, number: u16, value: u32, endpoint: &str) {
+        if self.wanted & number == 0 {
+            return;
+        }
+        let mut head = [0; 6];
+        head[..2].copy_from_slice(&number.to_ne_bytes());
+        head[2..].copy_from_slice(&value.to_ne_bytes());
+        let parts = [&head[..], endpoint.as_bytes()];
+        let message = Message::multipart(parts.map(Frame::copy_from_slice));
+        let _ = self.socket.try_send(message);
+    }
+}
+
 impl Observer {
-    /// Binds a socket of its own there, and tells of events from now on.
-    ///
     /// # Errors
     ///
-    /// `EINVAL` for a type that cannot tell, `EADDRINUSE`, `EMTHREAD` where there is no thread.
-    pub(crate) fn begin(
-        monitor: Monitor,
-        engine: &sealwire::Context,
-        socket_type: SocketType,
-        endpoint: &str,
-        wanted: u16,
-    ) -> Result<Self, Errno> {
-        let builder = sealwire::Socket::builder(socket_type)
-            .context(engine)
-            .send_high_water_mark(0)
-            .linger(Duration::ZERO);
-        let socket = builder.build().map_err(|error| errno_of(&error))?;
-        socket.bind(endpoint).map_err(|error| errno_of(&error))?;
-        let socket = Arc::new(socket);
-        let teller = Arc::downgrade(&socket);
+    /// `EMTHREAD` where there is no thread.
+    pub(crate) fn begin(monitor: Monitor) -> Result<Self, Errno> {
+        let target = Arc::<Mutex<Option<Target>>>::default();
+        let told_of = target.clone();
         let tell = move || {
             let mut told = Told {
                 listening: String::new(),
             };
             while let Some(event) = monitor.wait_next() {
-                let Some(socket) = teller.upgrade() else {
-                    return;
-                };
+                let target = lock(&told_of);
                 for (number, value, endpoint) in told.of(&event) {
-                    if wanted & number != 0 {
-                        tell(&socket, number, value, &endpoint);
+                    if let Some(target) = &*target {
+                        target.tell(number, value, &endpoint);
                     }
                 }
             }
-            if let Some(socket) = teller.upgrade()
-                && wanted & STOPPED != 0
-            {
-                tell(&socket, STOPPED, 0, "");
-            }
+            Self::end(lock(&told_of).take());
         };
-        let thread = thread::Builder::new().name("ZMQbg/Monitor".into());
-        thread.spawn(tell).map_err(|_| Errno::MTHREAD)?;
-        Ok(Observer { socket, wanted })
+        let thread = thread::Builder::new().name("sealwire-monitor".into());
+        // Signals are the program's: its handlers do not run on this thread.
+        signals::held_back(|| thread.spawn(tell)).map_err(|_| Errno::MTHREAD)?;
+        Ok(Observer { target })
     }
 
-    /// Ends it, and tells of that.
-    pub(crate) fn stop(self) {
-        if self.wanted & STOPPED != 0 {
-            tell(&self.socket, STOPPED, 0, "");
+    /// Binds a socket of its own there, and tells of the events from now on.
+    ///
+    /// # Errors
+    ///
+    /// `EADDRINUSE`, `EMFILE`.
+    pub(crate) fn tell_at(
+        &self,
+        endpoint: &str,
+        wanted: u16,
+        engine: &sealwire::Context,
+    ) -> Result<(), Errno> {
+        let builder = sealwire::Socket::builder(SocketType::Pair)
+            .context(engine)
+            .send_high_water_mark(0)
+            .linger(Duration::ZERO);
+        let socket = builder.build().map_err(|error| errno_of(&error))?;
+        socket.bind(endpoint).map_err(|error| errno_of(&error))?;
+        *lock(&self.target) = Some(Target { socket, wanted });
+        Ok(())
+    }
+
+    /// Tells of nothing more, and of that.
+    pub(crate) fn stop(&self) {
+        Self::end(lock(&self.target).take());
+    }
+
+    fn end(target: Option<Target>) {
+        if let Some(target) = target {
+            target.tell(STOPPED, 0, "");
         }
     }
 }
 
-fn tell(socket: &sealwire::Socket, number: u16, value: u32, endpoint: &str) {
-    let mut head = [0; 6];
-    head[..2].copy_from_slice(&number.to_ne_bytes());
-    head[2..].copy_from_slice(&value.to_ne_bytes());
-    let message =
-        Message::multipart([&head[..], endpoint.as_bytes()].map(sealwire::Frame::copy_from_slice));
-    // Nobody who reads is not an error.
-    let _ = socket.try_send(message);
+fn lock(target: &Mutex<Option<Target>>) -> MutexGuard<'_, Option<Target>> {
+    target.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The state that later events need.

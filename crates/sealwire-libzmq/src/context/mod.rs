@@ -5,9 +5,10 @@
 mod options;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use event_listener::Event;
+use sealwire::blocking::block_on;
 use sealwire::{Error, SocketType, embed};
 use sealwire_fork::Birth;
 
@@ -15,15 +16,12 @@ pub(crate) use self::options::Settings;
 use crate::errno::Errno;
 use crate::socket::Socket;
 
-/// How long a wait for the end of a context goes on before it looks whether a signal handler has run.
-const INTERVAL: Duration = Duration::from_millis(5);
-
 pub(crate) struct Context {
     birth: Birth,
     settings: Mutex<Settings>,
     state: Mutex<State>,
     /// A socket was closed.
-    changed: Condvar,
+    changed: Event,
     shut_down: AtomicBool,
 }
 
@@ -42,7 +40,7 @@ impl Context {
             birth: Birth::now(),
             settings: Mutex::default(),
             state: Mutex::default(),
-            changed: Condvar::new(),
+            changed: Event::new(),
             shut_down: AtomicBool::new(false),
         }
     }
@@ -116,7 +114,7 @@ impl Context {
             state.closing.push(socket);
         }
         drop(state);
-        self.changed.notify_all();
+        self.changed.notify(usize::MAX);
     }
 
     /// Has all calls end with `ETERM`, but those that close.
@@ -136,41 +134,39 @@ impl Context {
     /// `EINTR` when a signal handler has run: it can be called again.
     pub(crate) fn terminate(&self) -> Result<(), Errno> {
         self.shut_down();
-        let mut state = self.state();
-        while state.number_open > 0 {
-            drop(state);
-            self.wait_for_change()?;
-            state = self.state();
-        }
-        while let Some(socket) = state.closing.last().cloned() {
-            drop(state);
-            match sealwire::blocking::block_on(socket.close(), None, |handler_ran| handler_ran) {
-                Err(Error::Interrupted) => return Err(Errno::INTR),
-                _ => {
-                    state = self.state();
-                    state.closing.retain(|closing| !embed::has_ended(closing));
-                }
+        loop {
+            let changed = self.changed.listen();
+            if self.state().number_open == 0 {
+                break;
             }
+            interruptible(changed)?;
         }
-        state.engine = None;
+        while let Some(socket) = self.one_that_closes() {
+            // What it could not send was counted.
+            let _ = interruptible(socket.close())?;
+        }
+        self.state().engine = None;
         Ok(())
     }
 
-    /// Waits until a socket was closed, or for a while.
-    fn wait_for_change(&self) -> Result<(), Errno> {
-        // A condition variable does not end with a signal, so it is a poll that sleeps.
-        let slept = rustix::event::poll(&mut [], Some(&timespec(INTERVAL)));
-        match slept {
-            Err(rustix::io::Errno::INTR) => Err(Errno::INTR),
-            _ => Ok(()),
-        }
+    /// A socket that the program has closed and that has something to send.
+    fn one_that_closes(&self) -> Option<sealwire::Socket> {
+        let closing = &mut self.state().closing;
+        closing.retain(|socket| !embed::has_ended(socket));
+        closing.last().cloned()
     }
 }
 
-fn timespec(duration: Duration) -> rustix::event::Timespec {
-    rustix::event::Timespec::try_from(duration).unwrap_or(rustix::event::Timespec {
-        tv_sec: i64::MAX,
-        tv_nsec: 0,
+/// Waits, unless a signal handler runs meanwhile.
+///
+/// # Errors
+///
+/// `EINTR`; the number of the system's where it has no descriptor for the wait.
+fn interruptible<F: Future>(future: F) -> Result<Option<F::Output>, Errno> {
+    block_on(future, None, |handler_ran| handler_ran).map_err(|error| match error {
+        Error::Interrupted => Errno::INTR,
+        Error::System(error) => Errno::of(&error),
+        _ => Errno::AGAIN,
     })
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Socket {
     settings: Mutex<Settings>,
     /// The engine has not got all settings: they were not complete.
     unapplied: AtomicBool,
+    /// The peer of a REQ went away before it answered.
+    lost: AtomicBool,
     outbound: Mutex<Outbound>,
     inbound: Mutex<Inbound>,
     endpoints: Mutex<Endpoints>,
@@ -68,6 +70,7 @@ impl Socket {
             inner,
             settings: Mutex::new(settings),
             unapplied: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
             outbound: Mutex::default(),
             inbound: Mutex::default(),
             endpoints: Mutex::default(),
@@ -226,19 +229,23 @@ impl Socket {
     pub(crate) fn monitor(&self, endpoint: Option<&str>, events: c_int) -> Result<(), Errno> {
         self.check()?;
         let wanted = u16::try_from(events).map_err(|_| Errno::INVAL)?;
-        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(endpoint) = endpoint else {
-            observer.take().into_iter().for_each(Observer::stop);
-            return Ok(());
-        };
-        if !matches!(endpoints::parse(endpoint)?, sealwire::Endpoint::Inproc(_)) {
+        if let Some(endpoint) = endpoint
+            && !matches!(endpoints::parse(endpoint)?, sealwire::Endpoint::Inproc(_))
+        {
             return Err(Errno::PROTONOSUPPORT);
         }
-        observer.take().into_iter().for_each(Observer::stop);
-        let (monitor, engine) = (self.inner.monitor(), self.inner.context());
-        let begun = Observer::begin(monitor, engine, SocketType::Pair, endpoint, wanted)?;
-        *observer = Some(begun);
-        Ok(())
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(observer) = &*observer {
+            observer.stop();
+        }
+        let Some(endpoint) = endpoint else {
+            return Ok(());
+        };
+        let observer = match &mut *observer {
+            Some(observer) => observer,
+            none => none.insert(Observer::begin(self.inner.monitor())?),
+        };
+        observer.tell_at(endpoint, wanted, self.inner.context())
     }
 
     // ---- polling ---------------------------------------------------------------------------------

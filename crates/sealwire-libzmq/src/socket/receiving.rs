@@ -1,6 +1,7 @@
 //! Receiving part by part: a message is taken whole, and its parts are handed out.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use libc::c_int;
 use sealwire::{Error, Message, Peer, embed};
@@ -16,8 +17,6 @@ use crate::options::number;
 pub(super) struct Inbound {
     rest: Frames,
     peer: Option<Arc<Peer>>,
-    /// The peer that owes an answer is gone: libzmq waits for it all the same.
-    lost: bool,
 }
 
 impl Inbound {
@@ -49,7 +48,7 @@ impl Socket {
         if let Some(part) = inbound.next() {
             return Ok(part);
         }
-        let mut message = self.next_message(&mut inbound, flags)?;
+        let mut message = self.next_message(flags)?;
         let part = message.pop_front().unwrap_or_default();
         let peer = message.peer().cloned();
         if message.is_empty() {
@@ -60,27 +59,22 @@ impl Socket {
         Ok(Msg::received(part, peer, true))
     }
 
-    fn next_message(&self, inbound: &mut Inbound, flags: c_int) -> Result<Message, Errno> {
-        let received = match flags & DONTWAIT {
-            0 => {
-                let limit = self.limit(flags, number::RCVTIMEO);
-                match embed::receive(&self.inner, limit, || self.is_over()) {
-                    Err(Error::RequestLost) => {
-                        inbound.lost = true;
-                        let waited = embed::wait(&self.inner, limit, || self.is_over());
-                        return Err(self.errno(&waited.err().unwrap_or(Error::WouldBlock)));
-                    }
-                    received => received,
-                }
+    fn next_message(&self, flags: c_int) -> Result<Message, Errno> {
+        let limit = self.limit(flags, number::RCVTIMEO);
+        if !self.lost.load(Ordering::Relaxed) {
+            let received = match flags & DONTWAIT {
+                0 => embed::receive(&self.inner, limit, || self.is_over()),
+                _ => self.inner.try_recv(),
+            };
+            match received {
+                Err(Error::RequestLost) => self.lost.store(true, Ordering::Relaxed),
+                received => return received.map_err(|error| self.errno(&error)),
             }
-            _ => self.inner.try_recv(),
-        };
-        received.map_err(|error| match error {
-            Error::RequestLost => {
-                inbound.lost = true;
-                Errno::AGAIN
-            }
-            error => self.errno(&error),
-        })
+        }
+        // The peer that owes an answer is gone. libzmq waits for it all the same.
+        match embed::wait(&self.inner, limit, || self.is_over()) {
+            Ok(()) => Err(Errno::AGAIN),
+            Err(error) => Err(self.errno(&error)),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Sending part by part. The first part decides whether the message is taken; the last one sends it.
 
+use std::sync::atomic::Ordering;
+
 use libc::c_int;
 use sealwire::{Error, Frame, Message, SocketType, embed};
 
@@ -30,6 +32,11 @@ impl Socket {
             return Err((error, part));
         }
         let mut outbound = self.outbound();
+        if !outbound.is_gathering()
+            && let Err(error) = self.check_lost()
+        {
+            return Err((error, part));
+        }
         let last = flags & SNDMORE == 0;
         if !outbound.is_gathering() && last {
             return self.send_single(part, flags);
@@ -54,6 +61,17 @@ impl Socket {
                 Err((error, part))
             }
         }
+    }
+
+    /// A REQ whose peer went away before it answered waits for the answer, unless it is relaxed.
+    fn check_lost(&self) -> Result<(), Errno> {
+        if self.lost.load(Ordering::Relaxed) {
+            if !self.settings().flag(number::REQ_RELAXED) {
+                return Err(Errno::FSM);
+            }
+            self.lost.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn send_single(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
