@@ -199,7 +199,14 @@ mod tests {
             other => panic!("{other:?}"),
         }
         // A name, the delimiter of REQ, and the question.
-        assert_eq!(handler.recv().unwrap().frames()[2].as_slice(), VERSION);
+        let question = handler.recv().unwrap();
+        assert_eq!(question.frames()[2].as_slice(), VERSION);
+        // Handlers in C read it as a text.
+        let id = question.frames()[3].as_slice();
+        assert!(
+            !id.is_empty() && id.iter().all(u8::is_ascii_digit),
+            "{id:?}"
+        );
         assert!(handler.peers().is_empty());
     }
 

@@ -27,7 +27,9 @@ pub(crate) fn errno_of(error: &Error) -> Errno {
         Error::Endpoint(EndpointError::UnknownTransport(_) | EndpointError::NotBuiltIn { .. }) => {
             Errno::PROTONOSUPPORT
         }
-        Error::Endpoint(EndpointError::Length { .. }) => Errno(libc::ENAMETOOLONG),
+        Error::Endpoint(EndpointError::Length { name, limit }) if name.len() > *limit => {
+            Errno(libc::ENAMETOOLONG)
+        }
         Error::Options(OptionsError::SocketType(_)) => Errno::INVAL,
         Error::Bind { source, .. } | Error::Connect { source, .. } => of_transport(source),
         Error::UnknownEndpoint(_) => Errno::NOENT,

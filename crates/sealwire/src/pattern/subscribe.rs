@@ -233,7 +233,11 @@ mod tests {
     use crate::account::Kind;
 
     fn socket(socket_type: SocketType) -> (Scene, Subscribe) {
-        let options = SocketOptions::new(socket_type);
+        made_with(SocketOptions::new(socket_type))
+    }
+
+    fn made_with(options: SocketOptions) -> (Scene, Subscribe) {
+        let socket_type = options.socket_type;
         let upstream = match socket_type {
             SocketType::XSub => Upstream::Open,
             _ => Upstream::Closed,
@@ -270,6 +274,37 @@ mod tests {
             assert_eq!(publisher.held(Kind::SubscriptionChanges), 0);
         }
         assert!(scene.take(&publisher).is_empty());
+    }
+
+    #[test]
+    fn as_libzmq_publishers_hear_of_every_subscription_and_an_xsub_filters_nothing() {
+        let as_libzmq = |socket_type| SocketOptions {
+            as_libzmq: true,
+            ..SocketOptions::new(socket_type)
+        };
+        let (mut scene, mut sub) = made_with(as_libzmq(SocketType::Sub));
+        let publisher = scene.attach(&mut sub, "192.0.2.1:1");
+        for _ in 0..2 {
+            sub.subscribe(&mut scene.pipes, b"a").unwrap();
+            assert_eq!(scene.take(&publisher), ["+a"]);
+        }
+        sub.unsubscribe(&mut scene.pipes, b"a").unwrap();
+        assert!(scene.take(&publisher).is_empty());
+        sub.unsubscribe(&mut scene.pipes, b"a").unwrap();
+        assert_eq!(scene.take(&publisher), ["-a"]);
+
+        let unwanted = || FromPeer::Message(Frames::from("unwanted"));
+        let ignored = sub.delivered(&mut scene.pipes, publisher.id, unwanted());
+        assert!(matches!(ignored, Delivery::Ignored(_)));
+        for (options, taken) in [
+            (as_libzmq(SocketType::XSub), true),
+            (SocketOptions::new(SocketType::XSub), false),
+        ] {
+            let (mut scene, mut xsub) = made_with(options);
+            let publisher = scene.attach(&mut xsub, "192.0.2.1:1");
+            let delivered = xsub.delivered(&mut scene.pipes, publisher.id, unwanted());
+            assert_eq!(matches!(delivered, Delivery::Queued), taken);
+        }
     }
 
     #[test]
