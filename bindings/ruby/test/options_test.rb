@@ -28,15 +28,19 @@ class OptionsTest < SealwireTest
     end
   end
 
-  def test_options_change_at_any_time_but_what_a_type_does
+  def test_options_change_at_any_time_but_those_that_threads_go_by
     pull = socket(:PULL, recv_timeout: 5, conflate: true)
     assert_equal 5.0, pull.recv_timeout
     pull.bind("tcp://127.0.0.1:0")
     pull.recv_timeout = nil
     assert_nil pull.recv_timeout
-    error = assert_raises(Sealwire::OptionError) { pull.conflate = false }
-    assert_match(/option conflate stays as the socket was made/, error.message)
-    assert_equal true, pull.conflate
+    pull.conflate = false
+    assert_equal false, pull.conflate
+    error = assert_raises(Sealwire::OptionError) { pull.spin = 0.001 }
+    assert_match(/option spin stays as the socket was made/, error.message)
+    assert_nil pull.spin
+    error = assert_raises(Sealwire::OptionError) { pull.xpub_verbose = true }
+    assert_match(/PULL socket has no option xpub_verbose/, error.message)
     pull.linger = 1
     assert_equal 1.0, pull.linger
     pull.security = Sealwire::Security.plain_text

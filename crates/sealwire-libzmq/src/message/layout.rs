@@ -223,7 +223,7 @@ impl Msg {
     pub(crate) fn data(&mut self) -> *mut c_void {
         match self.kind {
             Kind::None => ptr::null_mut(),
-            Kind::InPlace => (&raw mut self.body.in_place).cast(),
+            Kind::InPlace => (&raw mut self.body).cast(),
             // SAFETY: of this kind.
             Kind::Vec => unsafe { self.body.vec.data.cast() },
             // SAFETY: of this kind.
