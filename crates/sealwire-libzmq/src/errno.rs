@@ -11,7 +11,6 @@ pub(crate) struct Errno(pub(crate) c_int);
 /// Far from the numbers of any system, as zmq.h has it.
 const HAUSNUMERO: c_int = 156_384_712;
 
-#[allow(missing_docs, reason = "the system documents its own")]
 impl Errno {
     /// The operation does not fit the state of the socket: a second request before the answer.
     pub(crate) const FSM: Errno = Errno(HAUSNUMERO + 51);

@@ -46,7 +46,7 @@ struct Target {
 }
 
 impl Target {
-    /// Nobody who reads is not an error.
+    /// Events that nobody reads are dropped at the high-water marks, as peers cause any number of them.
     fn tell(&self, number: u16, value: u32, endpoint: &str) {
         if self.wanted & number == 0 {
             return;
@@ -100,7 +100,6 @@ impl Observer {
     ) -> Result<(), Errno> {
         let builder = sealwire::Socket::builder(SocketType::Pair)
             .context(engine)
-            .send_high_water_mark(0)
             .linger(Duration::ZERO);
         let socket = builder.build().map_err(|error| errno_of(&error))?;
         socket.bind(endpoint).map_err(|error| errno_of(&error))?;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use sealwire::Frame;
+
 use crate::errno::Errno;
-use crate::message::Msg;
 use crate::polling::{Item, Source, poll};
 use crate::socket::{DONTWAIT, POLLIN, POLLOUT, SNDMORE, Socket};
 
@@ -78,18 +79,23 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Waits for something to do. Gives for each direction whether there is something to receive, and room for it.
+/// For each direction whether there is something to receive, and room for it.
+fn readiness(sides: &[Side; 2], alone: bool) -> ([bool; 2], [bool; 2]) {
+    let events = sides.each_ref().map(|side| side.socket.events());
+    let [front, back] = events.map(|events| events & POLLOUT != 0);
+    // A single socket answers what it has received, and has room for that only then.
+    let room = [back || alone, front || alone];
+    (events.map(|events| events & POLLIN != 0), room)
+}
+
+/// Waits for something to do, and returns the readiness then.
 fn wait(
     sides: &[Side; 2],
     control: Option<&Arc<Socket>>,
     state: &State,
     alone: bool,
 ) -> Result<([bool; 2], [bool; 2]), Errno> {
-    let events = sides.each_ref().map(|side| side.socket.events());
-    let readable = events.map(|events| events & POLLIN != 0);
-    let writable = events.map(|events| events & POLLOUT != 0);
-    // A single socket answers what it has received, and has room for that only then.
-    let room = [writable[1] || alone, writable[0] || alone];
+    let (readable, room) = readiness(sides, alone);
     let ready = (readable[0] && room[0]) || (readable[1] && room[1]);
     if ready && *state == State::Active && control.is_none() {
         return Ok((readable, room));
@@ -98,7 +104,7 @@ fn wait(
     if *state == State::Active {
         for (index, side) in sides.iter().enumerate() {
             // Where the other side has something and this one no room, room is waited for.
-            let other = readable[1 - index] && !writable[index];
+            let other = readable[1 - index] && !room[1 - index];
             let own = !readable[index] || room[index];
             let events = if own { POLLIN } else { 0 } | if other { POLLOUT } else { 0 };
             items.push(item(&side.socket, events));
@@ -111,13 +117,9 @@ fn wait(
         items.push(item(control, POLLIN));
     }
     match poll(&mut items, None) {
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(error),
+        Ok(_) | Err(Errno::INTR) => Ok(readiness(sides, alone)),
+        Err(error) => Err(error),
     }
-    let events = sides.each_ref().map(|side| side.socket.events());
-    let writable = events.map(|events| events & POLLOUT != 0);
-    let readable = events.map(|events| events & POLLIN != 0);
-    Ok((readable, [writable[1] || alone, writable[0] || alone]))
 }
 
 fn item(socket: &Arc<Socket>, events: i16) -> Item<'static> {
@@ -141,10 +143,9 @@ fn pass(sides: &mut [Side; 2], direction: usize, capture: Option<&Socket>) -> Re
             let more = part.more();
             let flags = if more { SNDMORE } else { 0 };
             if let Some(capture) = capture {
-                let copy = part.share().take();
-                capture.send(copy, flags).map_err(|(error, _)| error)?;
+                send(capture, part.share().take(), flags)?;
             }
-            send(&sides[1 - direction].socket, &mut part, flags)?;
+            send(&sides[1 - direction].socket, part.take(), flags)?;
             let received = &mut sides[direction].received;
             received.messages += 1;
             received.bytes += size;
@@ -159,8 +160,8 @@ fn pass(sides: &mut [Side; 2], direction: usize, capture: Option<&Socket>) -> Re
     Ok(())
 }
 
-fn send(socket: &Socket, part: &mut Msg, flags: i32) -> Result<(), Errno> {
-    let mut part = part.take();
+/// Sends a part, whatever signals come.
+fn send(socket: &Socket, mut part: Frame, flags: i32) -> Result<(), Errno> {
     loop {
         match socket.send(part, flags) {
             Ok(()) => return Ok(()),
@@ -177,10 +178,7 @@ fn apply(control: &Socket, state: State, sides: &[Side; 2]) -> Result<State, Err
         Err(Errno::AGAIN) => return Ok(state),
         Err(error) => return Err(error),
     };
-    let answer = |part: &[u8], flags| {
-        let part = sealwire::Frame::copy_from_slice(part);
-        control.send(part, flags).map_err(|(error, _)| error)
-    };
+    let answer = |part: &[u8], flags| send(control, Frame::copy_from_slice(part), flags);
     let next = match command.as_bytes() {
         b"STATISTICS" => {
             let [front, back] = sides;

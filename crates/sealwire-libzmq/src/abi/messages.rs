@@ -60,7 +60,8 @@ pub unsafe extern "C" fn zmq_msg_init_data(
     hint: *mut c_void,
 ) -> c_int {
     guard::status(|| {
-        if size > 0 && data.is_null() {
+        // Before the message owns the data: where there is none, the program keeps it.
+        if place.is_null() || (size > 0 && data.is_null()) {
             return Err(Errno::FAULT);
         }
         // SAFETY: the contract of the function, which the program keeps to.

@@ -80,8 +80,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// `ETERM` after the end has begun, `EMFILE` where there are as many as may be, `EMTHREAD` without I/O
-    /// threads.
+    /// `ETERM` after the end has begun, `EMFILE` where there are as many as may be, or no descriptors.
     pub(crate) fn open(self: &Arc<Self>, socket_type: SocketType) -> Result<Arc<Socket>, Errno> {
         if self.is_shut_down() {
             return Err(Errno::TERM);

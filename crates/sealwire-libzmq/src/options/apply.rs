@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use libc::c_int;
-use sealwire::auth::Guest;
+use sealwire::auth::{AllowAnyone, Guest};
 use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
 use sealwire::{
     KeyPair, PeerAddress, PublicKey, SecretKey, Security, SocketBuilder, SocketType, embed,
 };
 
-use super::{Settings, Value, number};
+use super::{Mechanism, Settings, Value, number};
 use crate::errno::Errno;
 
 /// For libzmq's "none": no socket waits as long.
@@ -24,7 +24,7 @@ fn positive(value: c_int) -> Option<Duration> {
 }
 
 impl Settings {
-    /// The linger time; `None` would be for ever.
+    /// The linger time.
     pub(crate) fn linger(&self) -> Duration {
         match self.int(number::LINGER) {
             -1 => FOR_EVER,
@@ -40,51 +40,30 @@ impl Settings {
         }
     }
 
-    /// The mechanism's number: 0 NULL, 1 PLAIN, 2 CURVE. The last of its options that was set decides in
-    /// libzmq; here, which are set.
-    pub(crate) fn mechanism(&self) -> c_int {
-        let zero = |option| self.key(option) == [0; 32];
-        let name = |option| !self.bytes(option).is_empty();
-        if self.flag(number::CURVE_SERVER) || !zero(number::CURVE_SERVERKEY) {
-            2
-        } else if self.flag(number::PLAIN_SERVER)
-            || name(number::PLAIN_USERNAME)
-            || name(number::PLAIN_PASSWORD)
-        {
-            1
-        } else {
-            0
-        }
-    }
-
-    /// Whether an endpoint is the server of its mechanism.
-    fn security(&self) -> Result<Security, Errno> {
-        let text = |option| String::from_utf8(self.bytes(option).to_vec());
-        match self.mechanism() {
-            2 => {
-                let secret = SecretKey::from_bytes(self.key(number::CURVE_SECRETKEY));
-                let keys = KeyPair::from_secret(secret);
-                if self.flag(number::CURVE_SERVER) {
-                    return Ok(Security::curve_server(keys, sealwire::auth::AllowAnyone));
-                }
-                let mut server = self.key(number::CURVE_SERVERKEY);
+    /// The mechanism of endpoints, with its keys and names.
+    pub(super) fn security(&self) -> Result<Security, Errno> {
+        Ok(match (self.mechanism(), self.is_server()) {
+            (Mechanism::Null, _) => Security::plain_text(),
+            (Mechanism::Plain, true) => Security::plain_server(AllowAnyone),
+            (Mechanism::Plain, false) => {
+                let name = self.bytes(number::PLAIN_USERNAME).to_vec();
+                let name = String::from_utf8(name).map_err(|_| Errno::INVAL)?;
+                Security::plain_client(name, self.bytes(number::PLAIN_PASSWORD))
+            }
+            (Mechanism::Curve, true) => Security::curve_server(self.curve_keys(), AllowAnyone),
+            (Mechanism::Curve, false) => {
+                let mut server = *self.key(number::CURVE_SERVERKEY);
                 // X25519 does not read the highest bit (RFC 7748, section 5); libzmq takes keys that have it.
                 server[31] &= 0x7f;
-                let server = PublicKey::from_bytes(server);
-                Ok(Security::curve_client(
-                    server.map_err(|_| Errno::INVAL)?,
-                    keys,
-                ))
+                let server = PublicKey::from_bytes(server).map_err(|_| Errno::INVAL)?;
+                Security::curve_client(server, self.curve_keys())
             }
-            1 if self.flag(number::PLAIN_SERVER) => {
-                Ok(Security::plain_server(sealwire::auth::AllowAnyone))
-            }
-            1 => Ok(Security::plain_client(
-                text(number::PLAIN_USERNAME).map_err(|_| Errno::INVAL)?,
-                self.bytes(number::PLAIN_PASSWORD),
-            )),
-            _ => Ok(Security::plain_text()),
-        }
+        })
+    }
+
+    fn curve_keys(&self) -> KeyPair {
+        let secret = self.key(number::CURVE_SECRETKEY);
+        KeyPair::from_secret(SecretKey::from_bytes(*secret))
     }
 
     /// Gives a builder all values, as far as its type has them.

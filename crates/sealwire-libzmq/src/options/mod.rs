@@ -5,5 +5,5 @@ mod apply;
 mod settings;
 mod table;
 
-pub(crate) use settings::{Settings, Value};
+pub(crate) use settings::{Mechanism, Settings, Value};
 pub(crate) use table::number;

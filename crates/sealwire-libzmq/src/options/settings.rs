@@ -1,29 +1,41 @@
 //! The values of a socket's options, in libzmq's units.
 
 use libc::c_int;
+use zeroize::Zeroizing;
 
 use super::addresses::AddressRange;
 use super::number;
 use super::table::{Access, Entry, Kind, TABLE};
 use crate::errno::Errno;
 
-/// The value of an option.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The value of an option. Secrets are among them: it has no `Debug`.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Int(c_int),
     Long(i64),
     Bits(u64),
-    Bytes(Vec<u8>),
-    Key([u8; 32]),
+    Bytes(Zeroizing<Vec<u8>>),
+    Key(Zeroizing<[u8; 32]>),
     Numbers(Vec<c_int>),
     Addresses(Vec<AddressRange>),
     Properties(Vec<(String, Vec<u8>)>),
+}
+
+/// The mechanism of a socket, with its number in `zmq.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mechanism {
+    Null = 0,
+    Plain = 1,
+    Curve = 2,
 }
 
 /// The values of all options.
 #[derive(Clone)]
 pub(crate) struct Settings {
     values: Vec<Value>,
+    /// As libzmq: the last option that was set for one decides. So keys alone mean CURVE, and never plain text.
+    mechanism: Mechanism,
+    as_server: bool,
 }
 
 impl Default for Settings {
@@ -32,14 +44,16 @@ impl Default for Settings {
             Kind::Int(_, _, default) | Kind::Flag(default) => Value::Int(default),
             Kind::Long(default) => Value::Long(default),
             Kind::Bits(default) => Value::Bits(default),
-            Kind::Bytes(..) | Kind::Text(_) | Kind::Action => Value::Bytes(Vec::new()),
-            Kind::Key => Value::Key([0; 32]),
+            Kind::Bytes(..) | Kind::Text(_) | Kind::Action => Value::Bytes(Zeroizing::default()),
+            Kind::Key => Value::Key(Zeroizing::default()),
             Kind::Numbers => Value::Numbers(Vec::new()),
             Kind::Addresses => Value::Addresses(Vec::new()),
             Kind::Property => Value::Properties(Vec::new()),
         };
         Settings {
             values: TABLE.iter().map(default).collect(),
+            mechanism: Mechanism::Null,
+            as_server: false,
         }
     }
 }
@@ -79,11 +93,21 @@ impl Settings {
         }
     }
 
-    pub(crate) fn key(&self, option: c_int) -> [u8; 32] {
+    /// A key; zeros where none was set.
+    pub(crate) fn key(&self, option: c_int) -> Zeroizing<[u8; 32]> {
         match self.value(option) {
-            Some(Value::Key(value)) => *value,
-            _ => [0; 32],
+            Some(Value::Key(value)) => value.clone(),
+            _ => Zeroizing::default(),
         }
+    }
+
+    pub(crate) fn mechanism(&self) -> Mechanism {
+        self.mechanism
+    }
+
+    /// Whether the socket is the server of its mechanism.
+    pub(crate) fn is_server(&self) -> bool {
+        self.as_server
     }
 
     pub(crate) fn numbers(&self, option: c_int) -> &[c_int] {
@@ -128,18 +152,29 @@ impl Settings {
             kind => read(kind, given),
         };
         let value = value.ok_or(Errno::INVAL)?;
-        match option {
+        self.note_mechanism(option, &value, given.is_some());
+        if let number::IPV4ONLY | number::IPV6 = option {
             // One is the opposite of the other.
-            number::IPV4ONLY | number::IPV6 => {
-                let other = number::IPV4ONLY + number::IPV6 - option;
-                self.put(other, Value::Int(c_int::from(value == Value::Int(0))));
-            }
-            // What it was set to may be all zeros, which is not to be told from what was not set.
-            number::CURVE_SERVERKEY => self.put(number::CURVE_SERVER, Value::Int(0)),
-            _ => {}
+            let other = number::IPV4ONLY + number::IPV6 - option;
+            self.put(other, Value::Int(c_int::from(value == Value::Int(0))));
         }
         self.put(option, value);
         Ok(())
+    }
+
+    fn note_mechanism(&mut self, option: c_int, value: &Value, given: bool) {
+        let on = *value == Value::Int(1);
+        let (mechanism, as_server) = match option {
+            number::PLAIN_SERVER if on => (Mechanism::Plain, true),
+            number::CURVE_SERVER if on => (Mechanism::Curve, true),
+            number::PLAIN_SERVER | number::CURVE_SERVER => (Mechanism::Null, false),
+            number::PLAIN_USERNAME | number::PLAIN_PASSWORD if given => (Mechanism::Plain, false),
+            number::PLAIN_USERNAME | number::PLAIN_PASSWORD => (Mechanism::Null, self.as_server),
+            number::CURVE_SERVERKEY => (Mechanism::Curve, false),
+            number::CURVE_PUBLICKEY | number::CURVE_SECRETKEY => (Mechanism::Curve, self.as_server),
+            _ => return,
+        };
+        (self.mechanism, self.as_server) = (mechanism, as_server);
     }
 
     /// The numbers of an option with one more, or none.
@@ -183,16 +218,25 @@ impl Settings {
     /// # Errors
     ///
     /// `EINVAL` for an option that there is not, or that cannot be asked for, and for too little room.
-    pub(crate) fn get(&self, option: c_int, room: usize) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn get(&self, option: c_int, room: usize) -> Result<Zeroizing<Vec<u8>>, Errno> {
         let entry = Entry::of(option).filter(|entry| entry.access != Access::Set);
         let entry = entry.ok_or(Errno::INVAL)?;
+        let server_of = match option {
+            number::PLAIN_SERVER => Some(Mechanism::Plain),
+            number::CURVE_SERVER => Some(Mechanism::Curve),
+            _ => None,
+        };
+        if let Some(mechanism) = server_of {
+            let is = self.as_server && self.mechanism == mechanism;
+            return Ok(Zeroizing::new(c_int::from(is).to_ne_bytes().to_vec()));
+        }
         let value = self.value(option).ok_or(Errno::INVAL)?;
-        Ok(match value {
+        Ok(Zeroizing::new(match value {
             Value::Int(value) => value.to_ne_bytes().to_vec(),
             Value::Long(value) => value.to_ne_bytes().to_vec(),
             Value::Bits(value) => value.to_ne_bytes().to_vec(),
             Value::Bytes(value) => {
-                let mut value = value.clone();
+                let mut value = value.to_vec();
                 if matches!(entry.kind, Kind::Text(_)) {
                     value.push(0);
                 }
@@ -210,7 +254,7 @@ impl Settings {
             Value::Numbers(_) | Value::Addresses(_) | Value::Properties(_) => {
                 return Err(Errno::INVAL);
             }
-        })
+        }))
     }
 }
 
@@ -229,21 +273,22 @@ fn read(kind: Kind, given: Option<&[u8]>) -> Option<Value> {
         Kind::Long(_) => Some(Value::Long(i64::from_ne_bytes(given?.try_into().ok()?))),
         Kind::Bits(_) => Some(Value::Bits(u64::from_ne_bytes(given?.try_into().ok()?))),
         Kind::Bytes(most, empty) => match given {
-            None | Some([]) => empty.then(|| Value::Bytes(Vec::new())),
-            Some(bytes) => (bytes.len() <= most).then(|| Value::Bytes(bytes.to_vec())),
+            None | Some([]) => empty.then(|| Value::Bytes(Zeroizing::default())),
+            Some(bytes) => (bytes.len() <= most).then(|| Value::Bytes(bytes.to_vec().into())),
         },
         Kind::Text(most) => match given {
-            None | Some([]) => Some(Value::Bytes(Vec::new())),
+            None => Some(Value::Bytes(Zeroizing::default())),
+            Some([]) => None,
             // A zero octet at the end belongs to the text of C.
             Some(bytes) => {
                 let text = bytes.strip_suffix(&[0]).unwrap_or(bytes);
-                (bytes.len() <= most).then(|| Value::Bytes(text.to_vec()))
+                (bytes.len() <= most).then(|| Value::Bytes(text.to_vec().into()))
             }
         },
         Kind::Key => {
             let given = given?;
             if let Ok(key) = given.try_into() {
-                return Some(Value::Key(key));
+                return Some(Value::Key(Zeroizing::new(key)));
             }
             let text = match given {
                 text if text.len() == 40 => text,
@@ -251,7 +296,8 @@ fn read(kind: Kind, given: Option<&[u8]>) -> Option<Value> {
                 _ => return None,
             };
             let text = std::str::from_utf8(text).ok()?;
-            sealwire_zmtp::keys::z85::decode(text).ok().map(Value::Key)
+            let key = sealwire_zmtp::keys::z85::decode(text).ok()?;
+            Some(Value::Key(Zeroizing::new(key)))
         }
         Kind::Numbers | Kind::Addresses | Kind::Property | Kind::Action => None,
     }
@@ -286,7 +332,7 @@ mod tests {
                         vec![]
                     },
                 ),
-                Kind::Text(most) => (vec![b"text".to_vec(), vec![]], vec![vec![b'a'; most + 1]]),
+                Kind::Text(most) => (vec![b"text".to_vec()], vec![vec![], vec![b'a'; most + 1]]),
                 Kind::Key => (vec![vec![9; 32]], vec![vec![9; 31], vec![b'!'; 42]]),
                 Kind::Numbers => (vec![vec![], vec![7; 4]], vec![vec![7; 3], vec![7; 8]]),
                 Kind::Addresses => (
@@ -345,10 +391,50 @@ mod tests {
         let text = sealwire_zmtp::keys::z85::encode(&[5; 32]);
         let option = number::CURVE_PUBLICKEY;
         settings.set(option, Some(text.as_bytes())).unwrap();
-        assert_eq!(settings.get(option, 32).unwrap(), [5; 32]);
+        assert_eq!(settings.get(option, 32).unwrap()[..], [5; 32]);
         let with_zero = [text.as_bytes(), &[0]].concat();
-        assert_eq!(settings.get(option, 41).unwrap(), with_zero);
+        assert_eq!(*settings.get(option, 41).unwrap(), with_zero);
         settings.set(option, Some(&with_zero)).unwrap();
         assert_eq!(settings.get(option, 40), Err(Errno::INVAL));
+    }
+
+    #[test]
+    fn the_last_option_for_a_mechanism_decides_and_keys_never_mean_plain_text() {
+        use number::{
+            CURVE_PUBLICKEY, CURVE_SECRETKEY, CURVE_SERVER, CURVE_SERVERKEY, PLAIN_PASSWORD,
+            PLAIN_SERVER, PLAIN_USERNAME,
+        };
+        let (on, off) = (1_i32.to_ne_bytes(), 0_i32.to_ne_bytes());
+        let (text, zeros) = (&b"admin"[..], &[0; 32][..]);
+        let steps = [
+            (CURVE_SECRETKEY, Some(zeros), Mechanism::Curve, false),
+            (CURVE_SERVER, Some(&off[..]), Mechanism::Null, false),
+            (CURVE_PUBLICKEY, Some(zeros), Mechanism::Curve, false),
+            (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
+            (CURVE_SECRETKEY, Some(zeros), Mechanism::Curve, true),
+            (CURVE_SERVERKEY, Some(zeros), Mechanism::Curve, false),
+            (PLAIN_SERVER, Some(&on[..]), Mechanism::Plain, true),
+            (PLAIN_USERNAME, Some(text), Mechanism::Plain, false),
+            (CURVE_SERVERKEY, Some(zeros), Mechanism::Curve, false),
+            (PLAIN_PASSWORD, Some(text), Mechanism::Plain, false),
+            (PLAIN_USERNAME, None, Mechanism::Null, false),
+        ];
+        let mut settings = Settings::default();
+        for (step, (option, given, mechanism, server)) in steps.into_iter().enumerate() {
+            settings.set(option, given).unwrap();
+            assert_eq!(settings.mechanism(), mechanism, "step {step}");
+            assert_eq!(settings.is_server(), server, "step {step}");
+            for (option, of) in [
+                (PLAIN_SERVER, Mechanism::Plain),
+                (CURVE_SERVER, Mechanism::Curve),
+            ] {
+                let answer = c_int::from(server && mechanism == of).to_ne_bytes();
+                assert_eq!(settings.get(option, 4).unwrap()[..], answer, "step {step}");
+            }
+            let named = settings.security().unwrap();
+            let names: Vec<_> = named.mechanisms().map(|it| it.name()).collect();
+            let expected = ["NULL", "PLAIN", "CURVE"][mechanism as usize];
+            assert_eq!(names, [expected], "step {step}");
+        }
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use libc::c_int;
 use sealwire::{Readiness, SocketType, embed};
+use zeroize::Zeroizing;
 
 use self::endpoints::Endpoints;
 pub(crate) use self::errors::errno_of;
@@ -194,15 +195,15 @@ impl Socket {
     /// # Errors
     ///
     /// `EINVAL` for an option that there is not and for too little room, `ETERM`.
-    pub(crate) fn get(&self, option: c_int, room: usize) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn get(&self, option: c_int, room: usize) -> Result<Zeroizing<Vec<u8>>, Errno> {
         self.check()?;
-        let int = |value: c_int| Ok(value.to_ne_bytes().to_vec());
+        let int = |value: c_int| Ok(Zeroizing::new(value.to_ne_bytes().to_vec()));
         match option {
             number::RCVMORE => int(c_int::from(self.inbound().more())),
             number::TYPE => int(type_number(self.socket_type)),
             number::EVENTS => int(c_int::from(self.events())),
             number::THREAD_SAFE => int(0),
-            number::MECHANISM => int(self.settings().mechanism()),
+            number::MECHANISM => int(self.settings().mechanism() as c_int),
             number::FD => {
                 if room < size_of::<RawFd>() {
                     return Err(Errno::INVAL);
@@ -212,7 +213,7 @@ impl Socket {
             number::LAST_ENDPOINT => {
                 let mut text = self.endpoints().last().as_bytes().to_vec();
                 text.push(0);
-                Ok(text)
+                Ok(text.into())
             }
             _ => self.settings().get(option, room),
         }
