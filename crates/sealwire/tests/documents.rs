@@ -314,7 +314,7 @@ fn atomics_of(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for source in files(folder, ".rs") {
         let path = source.to_string_lossy();
-        if path.ends_with("tests.rs") || path.contains("simulated") {
+        if path.ends_with("tests.rs") || path.contains("_tests/") || path.contains("simulated") {
             continue;
         }
         let text = fs::read_to_string(&source).unwrap();
