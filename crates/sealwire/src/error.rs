@@ -18,7 +18,7 @@ use crate::transport::MAX_DATAGRAM;
 /// |---|---|
 /// | nobody: try again, or wait | [`WouldBlock`](Error::WouldBlock), [`TimedOut`](Error::TimedOut), [`Interrupted`](Error::Interrupted) |
 /// | nobody: the work is done | [`Drained`](Error::Drained) |
-/// | the caller | [`Closed`](Error::Closed), [`Forked`](Error::Forked), [`Unsupported`](Error::Unsupported), [`State`](Error::State), [`Message`](Error::Message), [`Limit`](Error::Limit) |
+/// | the caller | [`Closed`](Error::Closed), [`Forked`](Error::Forked), [`Unsupported`](Error::Unsupported), [`State`](Error::State), [`Message`](Error::Message), [`RoutingIdInUse`](Error::RoutingIdInUse), [`Limit`](Error::Limit) |
 /// | what the caller set up | [`Endpoint`](Error::Endpoint), [`UnusableEndpoint`](Error::UnusableEndpoint), [`UnknownEndpoint`](Error::UnknownEndpoint), [`Options`](Error::Options) |
 /// | a peer, or the way to it | [`Unroutable`](Error::Unroutable), [`RequestLost`](Error::RequestLost), [`GaveUp`](Error::GaveUp), [`Unsent`](Error::Unsent) |
 /// | the system | [`Bind`](Error::Bind), [`Connect`](Error::Connect), [`System`](Error::System) |
@@ -81,6 +81,9 @@ pub enum Error {
     /// ROUTER with `router_mandatory`, STREAM, SERVER, PEER: no peer has this routing id.
     #[error("no peer has the routing id {}", Hex(.0))]
     Unroutable(Vec<u8>),
+    /// [`connect_with_routing_id`](crate::Socket::connect_with_routing_id): another peer of this socket has it.
+    #[error("another peer has the routing id {}: choose one that no peer has", Hex(.0))]
+    RoutingIdInUse(Vec<u8>),
     /// The message has a shape that the socket type does not send.
     #[error(transparent)]
     Message(#[from] MessageError),
@@ -163,6 +166,8 @@ pub enum Operation {
     RoutingId,
     /// Wait for a connection to be ready.
     Connect,
+    /// Choose the routing id of a peer.
+    ChooseRoutingId,
     /// Wait for peers that ask for a topic or group.
     AwaitSubscribers,
     /// Take what peers have sent before the socket leaves.
@@ -179,6 +184,9 @@ impl fmt::Display for Operation {
             }
             Operation::RoutingId => "only SERVER and PEER sockets send by routing id",
             Operation::Connect => "this socket type cannot connect",
+            Operation::ChooseRoutingId => {
+                "only ROUTER and STREAM sockets know their peers by routing ids that can be chosen"
+            }
             Operation::Join => "only DISH sockets join and leave groups",
             Operation::AwaitSubscribers => "only PUB, XPUB and RADIO sockets have subscribers",
             Operation::Drain => "only PULL, GATHER, SUB and DISH sockets can be drained",

@@ -120,6 +120,7 @@ impl<'a> Caller<'a> {
             &caller.core.options(),
             NAME,
             context.next_number(),
+            None,
         )?;
         Ok(caller)
     }

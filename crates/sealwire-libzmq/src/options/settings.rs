@@ -93,6 +93,16 @@ impl Settings {
         }
     }
 
+    /// Takes the routing id away that the next peer which is connected to is to have.
+    pub(crate) fn take_routing_id_of_peer(&mut self) -> Option<Zeroizing<Vec<u8>>> {
+        let index = Self::index(number::CONNECT_ROUTING_ID)?;
+        let none = Value::Bytes(Zeroizing::default());
+        match std::mem::replace(&mut self.values[index], none) {
+            Value::Bytes(chosen) if !chosen.is_empty() => Some(chosen),
+            _ => None,
+        }
+    }
+
     /// A key; zeros where none was set.
     pub(crate) fn key(&self, option: c_int) -> Zeroizing<[u8; 32]> {
         match self.value(option) {

@@ -138,6 +138,7 @@ options! {
     58 IPC_FILTER_PID Numbers, Set, Honoured;
     59 IPC_FILTER_UID Numbers, Set, Honoured;
     60 IPC_FILTER_GID Numbers, Set, Honoured;
+    61 CONNECT_ROUTING_ID Bytes(255, false), Set, Honoured;
     66 HANDSHAKE_IVL Int(0, MAX, 30_000), SetAndGet, Honoured;
     68 SOCKS_PROXY Text(65_535), SetAndGet, Honoured;
     69 XPUB_NODROP Int(0, MAX, 0), Set, Honoured;

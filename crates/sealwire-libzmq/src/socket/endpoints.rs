@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::str::FromStr;
+use std::sync::atomic::Ordering;
 
-use sealwire::{Endpoint, EndpointError, Error, SocketType};
+use sealwire::{Endpoint, EndpointError, Error, SocketType, embed};
+use zeroize::Zeroizing;
 
 use super::Socket;
 use super::errors::errno_of;
 use crate::errno::Errno;
-use crate::options::number;
+use crate::options::{Value, number};
 
 /// The endpoints of a socket by the texts that name them.
 #[derive(Default)]
@@ -83,7 +85,11 @@ impl Socket {
             return Ok(());
         }
         self.apply_settings()?;
-        let connected = self.inner.connect(endpoint.clone());
+        let routing_id = self.routing_id_of_next_peer();
+        let connected = match &routing_id {
+            Some(routing_id) => embed::connect_as(&self.inner, endpoint.clone(), routing_id),
+            None => self.inner.connect(endpoint.clone()),
+        };
         connected.map_err(|error| match error {
             Error::Endpoint(EndpointError::Wildcard(_)) => Errno::INVAL,
             error => self.errno(&error),
@@ -92,6 +98,25 @@ impl Socket {
         same.push(endpoint);
         text.clone_into(&mut endpoints.last);
         Ok(())
+    }
+
+    /// The routing id under which the socket is to know the peer of the next connection, where it chooses that. A
+    /// STREAM always has one, and answers it to `ZMQ_ROUTING_ID`.
+    fn routing_id_of_next_peer(&self) -> Option<Zeroizing<Vec<u8>>> {
+        let mut settings = self.settings();
+        let chosen = settings.take_routing_id_of_peer();
+        if self.socket_type != SocketType::Stream {
+            return chosen;
+        }
+        let routing_id = chosen.unwrap_or_else(|| {
+            // The engine counts from zero.
+            let number = self.streams.fetch_add(1, Ordering::Relaxed) | 1 << 31;
+            let mut made = vec![0];
+            made.extend_from_slice(&number.to_be_bytes());
+            made.into()
+        });
+        settings.put(number::ROUTING_ID, Value::Bytes(routing_id.clone()));
+        Some(routing_id)
     }
 
     /// `zmq_unbind`.

@@ -24,6 +24,7 @@ pub(crate) fn errno_of(error: &Error) -> Errno {
             _ => Errno::INVAL,
         },
         Error::Limit(_) => Errno::NOMEM,
+        Error::RoutingIdInUse(_) => Errno(libc::EADDRINUSE),
         Error::Endpoint(EndpointError::UnknownTransport(_) | EndpointError::NotBuiltIn { .. }) => {
             Errno::PROTONOSUPPORT
         }

@@ -7,7 +7,7 @@ mod sending;
 mod subscribing;
 
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub(crate) struct Socket {
     unapplied: AtomicBool,
     /// The peer of a REQ went away before it answered.
     lost: AtomicBool,
+    /// The routing ids that were made for peers of a STREAM.
+    streams: AtomicU32,
     outbound: Mutex<Outbound>,
     inbound: Mutex<Inbound>,
     endpoints: Mutex<Endpoints>,
@@ -72,6 +74,7 @@ impl Socket {
             settings: Mutex::new(settings),
             unapplied: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            streams: AtomicU32::new(0),
             outbound: Mutex::default(),
             inbound: Mutex::default(),
             endpoints: Mutex::default(),
@@ -163,6 +166,10 @@ impl Socket {
         self.check()?;
         if let number::SUBSCRIBE | number::UNSUBSCRIBE = option {
             return self.change_subscription(option, given.unwrap_or_default());
+        }
+        let names_peers = matches!(self.socket_type, SocketType::Router | SocketType::Stream);
+        if option == number::CONNECT_ROUTING_ID && !names_peers {
+            return Err(Errno::INVAL);
         }
         let mut settings = self.settings();
         settings.set(option, given)?;

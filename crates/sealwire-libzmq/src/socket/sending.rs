@@ -37,7 +37,9 @@ impl Socket {
         {
             return Err((error, part));
         }
-        let last = flags & SNDMORE == 0;
+        // A STREAM sends a routing id and one part, whatever is said to follow.
+        let whole = self.socket_type == SocketType::Stream && outbound.is_gathering();
+        let last = flags & SNDMORE == 0 || whole;
         if !outbound.is_gathering() && last {
             return self.send_single(part, flags);
         }

@@ -1,6 +1,7 @@
 //! The endpoints of a socket, and the number of parts of the engine that work for it.
 
 use std::mem;
+use std::sync::Arc;
 
 use crate::endpoint::Endpoint;
 use crate::options::EndpointOptions;
@@ -13,6 +14,10 @@ pub(crate) struct Registration {
     pub(crate) kind: RegistrationKind,
     /// Whether messages wait for its peer.
     waits: bool,
+    /// Whether they wait in a queue of its own, in place of one for all endpoints.
+    own_queue: bool,
+    /// The routing id that the application chose for its peer.
+    pub(crate) routing_id: Option<Arc<[u8]>>,
     /// Whether it is connected to again after its peer has gone.
     returns: bool,
 }
@@ -29,8 +34,26 @@ impl Registration {
             id,
             kind,
             waits: kind == RegistrationKind::Connected && !options.immediate,
+            own_queue: options.queue_per_endpoint,
+            routing_id: None,
             returns: !options.reconnect.stop.after_disconnect,
         }
+    }
+
+    /// With the routing id that the application chose for the peer.
+    pub(crate) fn with_routing_id(self, routing_id: Option<Arc<[u8]>>) -> Self {
+        Registration { routing_id, ..self }
+    }
+
+    /// Whether it is connected to again after its peer has gone.
+    pub(super) fn returns(&self) -> bool {
+        self.returns
+    }
+
+    /// Whether messages wait for its peer in a queue of its own: that is how a routing id can be used before its peer
+    /// is there.
+    pub(super) fn queues_at_once(&self) -> bool {
+        self.waits && (self.own_queue || self.routing_id.is_some())
     }
 }
 
@@ -80,10 +103,14 @@ impl Endpoints {
         self.entries.iter().any(|entry| entry.id == id)
     }
 
+    /// The endpoint with this number, as long as it is wanted.
+    pub(super) fn get(&self, id: u64) -> Option<&Registration> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+
     /// Whether an endpoint is still wanted and is connected to again.
     pub(super) fn returns(&self, id: u64) -> bool {
-        let mut entries = self.entries.iter();
-        entries.any(|entry| entry.id == id && entry.returns)
+        self.get(id).is_some_and(|entry| entry.returns)
     }
 
     pub(super) fn of_kind(&self, kind: RegistrationKind) -> Vec<Endpoint> {

@@ -287,10 +287,15 @@ impl SocketCore {
     // ---- endpoints -------------------------------------------------------------------------------
 
     /// Notes an endpoint that something is about to work for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RoutingIdInUse`] where the application chose one that another peer has; [`Error::Closed`] and the like.
     pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
         self.with(|state| {
             state.life.open()?;
             state.life.takes_endpoints()?;
+            state.await_peer(&registration)?;
             state.endpoints.register(registration);
             state.endpoints_changed();
             Ok::<_, Error>(())

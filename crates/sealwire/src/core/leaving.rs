@@ -12,6 +12,7 @@
 use super::{Registration, RegistrationKind, SocketCore, State};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
+use crate::monitor::add;
 
 impl SocketCore {
     /// Takes an endpoint out, and leaves the peer that the socket connected to there.
@@ -20,14 +21,17 @@ impl SocketCore {
         endpoint: &Endpoint,
         kind: RegistrationKind,
     ) -> Result<Registration, Error> {
-        let (registration, left, readable) = self.with(|state| {
+        let (registration, left, dropped, readable) = self.with(|state| {
             let registration = state.endpoints.unregister(endpoint, kind);
             state.endpoints_changed();
             let connected = registration.as_ref();
             let connected = connected.filter(|it| it.kind == RegistrationKind::Connected);
             let left = connected.is_some_and(|it| state.leave(it.id));
-            (registration, left, state.queues.pattern.readable())
+            let dropped = connected.map_or(0, |it| state.queues.give_up(it.id));
+            state.life.count_unsent(dropped);
+            (registration, left, dropped, state.queues.pattern.readable())
         });
+        add(&self.counters.dropped_unsent, dropped);
         if left {
             // A thread that reads from this peer directly has to read elsewhere.
             self.readable.wake_direct_reader();

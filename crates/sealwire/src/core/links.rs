@@ -21,7 +21,7 @@ impl SocketCore {
         &self,
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
-        provenance: Provenance,
+        mut provenance: Provenance,
     ) -> Result<PipeId, Dismissal> {
         let in_process = link.keeps_output_back();
         if in_process {
@@ -35,7 +35,11 @@ impl SocketCore {
             {
                 return Err(Dismissal::Because("the socket has disconnected from here"));
             }
-            let State { queues, life, .. } = state;
+            let State {
+                queues,
+                life,
+                endpoints,
+            } = state;
             if !life.welcomes_peers(queues.backlog() > 0) {
                 return Err(Dismissal::Because("the socket is closing"));
             }
@@ -44,8 +48,20 @@ impl SocketCore {
                 return Err(Dismissal::Because("the socket is leaving"));
             }
             self.admits_beside_what_is_left(queues, &peer)?;
-            let attached = queues.attach(peer, link, provenance);
-            let id = attached.map_err(Dismissal::Because)?;
+            let connector = provenance.connector;
+            let awaited = connector.and_then(|connector| queues.pipes.awaited(connector));
+            let id = match awaited {
+                Some(id) => {
+                    queues.arrived(id, peer, link, provenance.options);
+                    id
+                }
+                None => {
+                    let endpoint = connector.and_then(|connector| endpoints.get(connector));
+                    provenance.routing_id = endpoint.and_then(|it| it.routing_id.clone());
+                    let attached = queues.attach(peer, link, provenance);
+                    attached.map_err(Dismissal::Because)?
+                }
+            };
             Ok((id, queues.pattern.readable()))
         });
         self.notify_writable();
@@ -76,8 +92,10 @@ impl SocketCore {
     pub(crate) fn detach(&self, id: PipeId) {
         let (dropped, readable) = self.with(|state| {
             let farewell = state.farewell(id);
+            let connector = state.queues.pipes.connector(id);
             let dropped = state.queues.detach(id, farewell);
             state.life.count_unsent(dropped);
+            state.await_peer_again(connector);
             (dropped, state.queues.pattern.readable())
         });
         add(&self.counters.dropped_unsent, dropped);
@@ -190,10 +208,14 @@ impl SocketCore {
 
     /// Forgets an endpoint that is given up.
     pub(crate) fn give_up(&self, id: u64) {
-        self.with(|state| {
+        let dropped = self.with(|state| {
             state.endpoints.forget(id);
             state.endpoints_changed();
+            let dropped = state.queues.give_up(id);
+            state.life.count_unsent(dropped);
+            dropped
         });
+        add(&self.counters.dropped_unsent, dropped);
         self.notify_writable();
     }
 

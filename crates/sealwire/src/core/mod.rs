@@ -5,7 +5,7 @@
 //! ```text
 //!   handles.rs    what handles ask and is done at once      blocking.rs    what they wait for
 //!   links.rs      what links and the engine ask             readable.rs    who waits for messages
-//!   leaving.rs    what disconnecting changes at once
+//!   leaving.rs    what disconnecting changes at once        awaiting.rs    queues for peers that are to come
 //!        │
 //!        ▼ under the lock
 //!   queues.rs     pattern and pipes      endpoints.rs      lifecycle.rs
@@ -15,16 +15,17 @@
 //! its release, and undelivered messages are dropped then. So no foreign code runs while it is
 //! held.
 
+mod awaiting;
 mod blocking;
 mod clients;
+#[cfg(test)]
+mod connecting_tests;
 mod context;
 mod cookies;
 mod endpoints;
 mod handles;
 mod holders;
 mod leaving;
-#[cfg(test)]
-mod leaving_tests;
 mod lifecycle;
 mod links;
 mod present;

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use sealwire_zmtp::Frames;
 
 use crate::error::{Error, MessageError};
 use crate::message::Message;
-use crate::options::{Behaviour, OptionsError, SocketOptions};
+use crate::options::{Behaviour, EndpointOptions, OptionsError, SocketOptions};
 use crate::pattern::{
     Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Provenance, Room,
     SendFailure, Sole, pattern,
@@ -168,6 +168,48 @@ impl Queues {
         }
     }
 
+    /// Makes a queue for the peer of a `connect` before it is there, where the type has use for one. The error is
+    /// the pattern's.
+    pub(super) fn await_peer(&mut self, provenance: Provenance) -> Result<(), &'static str> {
+        if !self.pattern.queues_before(provenance.routing_id.is_some()) {
+            return Ok(());
+        }
+        let id = self.pipes.await_peer(self.high_water_marks, provenance);
+        let attached = self.pattern.attached(&mut self.pipes, id);
+        if attached.is_err() {
+            self.pipes.remove(id);
+        }
+        attached
+    }
+
+    /// The peer that was awaited is there.
+    pub(super) fn arrived(
+        &mut self,
+        id: PipeId,
+        peer: Arc<Peer>,
+        link: Arc<dyn Link>,
+        options: Weak<EndpointOptions>,
+    ) {
+        let greetings = self.behaviour.greetings();
+        self.pipes.arrived(id, peer, link, options, greetings);
+        self.pattern.arrived(&mut self.pipes, id);
+    }
+
+    /// Nobody connects to this endpoint any more. What waited for its peer goes to others where the type has several
+    /// in turn; says how many messages are lost.
+    pub(super) fn give_up(&mut self, connector: u64) -> usize {
+        let Some(id) = self.pipes.awaited(connector) else {
+            return 0;
+        };
+        let mut unsent = self.pipes.take_awaiting_of(id);
+        self.pattern.detached(&mut self.pipes, id, &mut unsent);
+        self.pipes.end(id);
+        self.pipes.release(id);
+        let lost = unsent.len();
+        self.pipes.discard_all(unsent);
+        lost
+    }
+
     /// The socket leaves a peer, whose connection goes on until its queue has gone out. For the pattern it is gone.
     /// `farewell` is what the application is to read about that.
     pub(super) fn leave(&mut self, id: PipeId, farewell: Option<Frames>) {
@@ -248,14 +290,16 @@ impl Queues {
 
     /// Messages for which no peer has been found yet.
     pub(super) fn backlog(&mut self) -> usize {
-        self.pattern.backlog()
+        self.pattern.backlog() + self.pipes.awaiting_messages()
     }
 
     /// Gives up on the backlog, and says how many messages that were.
     pub(super) fn drop_backlog(&mut self) -> usize {
         let backlog = self.pattern.take_backlog();
-        let dropped = backlog.len();
+        let awaiting = self.pipes.take_awaiting();
+        let dropped = backlog.len() + awaiting.len();
         self.pipes.discard_all(backlog);
+        self.pipes.discard_all(awaiting);
         dropped
     }
 

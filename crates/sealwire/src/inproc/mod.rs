@@ -126,6 +126,7 @@ impl Registry {
         options: &EndpointOptions,
         name: &str,
         id: u64,
+        routing_id: Option<Arc<[u8]>>,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
         let user = User::new(core, options);
@@ -133,7 +134,8 @@ impl Registry {
             let mut names = lock(&self.names);
             // Under the lock: a socket that leaves withdraws what it has registered.
             let kind = RegistrationKind::Connected;
-            core.register(Registration::new(endpoint, id, kind, options))?;
+            let registration = Registration::new(endpoint, id, kind, options);
+            core.register(registration.with_routing_id(routing_id))?;
             let entry = names.entry(name.into()).or_default();
             let joined = entry.bound.is_some();
             entry.clients.push(Client {

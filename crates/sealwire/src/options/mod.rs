@@ -83,6 +83,9 @@ pub enum OptionsError {
         /// Whether it starts with a zero octet.
         leading_zero: bool,
     },
+    /// An empty routing id was chosen for a peer.
+    #[error("a routing id that is chosen for a peer has 1 to {MAX_ROUTING_ID} bytes")]
+    EmptyRoutingId,
     /// No socket can be made of this type.
     #[error("this version has no {0} sockets")]
     SocketType(SocketType),
@@ -165,6 +168,8 @@ pub(crate) struct SocketOptions {
     pub(crate) send_byte_budget: usize,
     pub(crate) receive_byte_budget: usize,
     pub(crate) immediate: bool,
+    /// Messages wait for the peer of each endpoint in a queue of its own.
+    pub(crate) queue_per_endpoint: bool,
     pub(crate) zap_domain: Option<String>,
     pub(crate) admission: Option<Admission>,
     pub(crate) zap_timeout: Duration,
@@ -212,6 +217,7 @@ impl SocketOptions {
             send_byte_budget: DEFAULT_BYTE_BUDGET,
             receive_byte_budget: DEFAULT_BYTE_BUDGET,
             immediate: false,
+            queue_per_endpoint: false,
             zap_domain: None,
             admission: None,
             zap_timeout: crate::auth::zap::DEFAULT_TIMEOUT,

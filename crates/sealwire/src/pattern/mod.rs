@@ -157,6 +157,15 @@ pub(crate) trait Pattern: Send {
     /// A peer completed its handshake. An error turns it away; the text is for both sides.
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str>;
 
+    /// Whether messages may be queued for the peer of a `connect` before it is there; `named` where the application
+    /// chose a routing id for it. Then [`Pattern::attached`] comes at once, and [`Pattern::arrived`] later.
+    fn queues_before(&mut self, _named: bool) -> bool {
+        self.round_robin().is_some()
+    }
+
+    /// The peer of a pipe that was attached before is there.
+    fn arrived(&mut self, _pipes: &mut Pipes, _id: PipeId) {}
+
     /// The peer is gone. Messages that were queued for it and never left are in `unsent`. Messages that are
     /// left there are lost.
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>);

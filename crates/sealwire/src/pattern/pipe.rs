@@ -24,6 +24,8 @@ use crate::peer::Peer;
 pub(crate) struct Provenance {
     /// The number of the `connect`, if it was one.
     pub(crate) connector: Option<u64>,
+    /// The routing id that the application chose for its peer.
+    pub(crate) routing_id: Option<Arc<[u8]>>,
     /// Those of the endpoint, as long as that or the connection has them.
     pub(crate) options: Weak<EndpointOptions>,
 }

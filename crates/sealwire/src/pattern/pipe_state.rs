@@ -1,6 +1,10 @@
 //! The states of a pipe: how frames go to its peer, how far it is on its way to its end, and the last
 //! notification to its link about each queue.
 
+use super::high_water_mark::HighWaterMarks;
+use super::link::Link;
+use crate::peer::Peer;
+
 /// How messages go to a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carriage {
@@ -12,9 +16,23 @@ pub(super) enum Carriage {
     KeptBack,
 }
 
+impl Carriage {
+    pub(super) fn to(peer: &Peer, link: &dyn Link, high_water_marks: HighWaterMarks) -> Self {
+        if link.keeps_output_back() {
+            Carriage::KeptBack
+        } else if peer.gets_frames_unsealed() && !high_water_marks.conflate {
+            Carriage::Frames
+        } else {
+            Carriage::Single
+        }
+    }
+}
+
 /// Whether a pipe is of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
+    /// The peer of a `connect` is not there yet. Its queue waits for it.
+    Awaited,
     Live,
     /// The link was told that the peer is to go.
     Dismissed,
@@ -30,10 +48,33 @@ impl Life {
         self == Life::Ended
     }
 
+    #[inline]
+    pub(super) fn is_awaited(self) -> bool {
+        self == Life::Awaited
+    }
+
+    /// Whether messages may be queued for the peer.
+    #[inline]
+    pub(super) fn takes_messages(self) -> bool {
+        matches!(self, Life::Awaited | Life::Live | Life::Dismissed)
+    }
+
     /// Whether the peer is one of the socket's.
     #[inline]
     pub(super) fn is_present(self) -> bool {
         matches!(self, Life::Live | Life::Dismissed)
+    }
+
+    /// Whether there is a connection.
+    #[inline]
+    pub(super) fn is_connected(self) -> bool {
+        matches!(self, Life::Live | Life::Dismissed | Life::Left)
+    }
+
+    /// The peer that was awaited is there.
+    pub(super) fn arrive(&mut self) {
+        debug_assert!(self.is_awaited());
+        *self = Life::Live;
     }
 
     /// Whether the socket has left the peer, whose connection goes on until its queue has gone out.
@@ -51,7 +92,7 @@ impl Life {
                 true
             }
             Life::Left => true,
-            Life::Dismissed | Life::Ended => false,
+            Life::Awaited | Life::Dismissed | Life::Ended => false,
         }
     }
 
@@ -138,6 +179,17 @@ mod tests {
             assert!(life.was_left() && life.end());
             assert!(!life.leave() && !life.was_left() && !life.dismiss());
         }
+    }
+
+    #[test]
+    fn a_peer_that_is_awaited_gets_messages_and_is_none_before_it_arrives() {
+        let mut life = Life::Awaited;
+        assert!(life.takes_messages() && !life.is_present() && !life.is_connected());
+        assert!(!life.dismiss() && !life.leave() && life.is_awaited());
+        life.arrive();
+        assert!(life.takes_messages() && life.is_present() && life.is_connected());
+        let mut given_up = Life::Awaited;
+        assert!(given_up.end() && given_up.has_ended() && !given_up.takes_messages());
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! that link may read again), which the socket core delivers after it has released its lock.
 //! Dropped frames go the same way ([`Pipes::discard`]): their owner may be foreign code.
 
+mod awaited;
 mod discarding;
 mod inbound;
 mod sole;
@@ -70,15 +71,20 @@ impl Pipes {
         high_water_marks: HighWaterMarks,
         provenance: Provenance,
     ) -> PipeId {
-        let carriage = if link.keeps_output_back() {
-            Carriage::KeptBack
-        } else if peer.gets_frames_unsealed() && !high_water_marks.conflate {
-            Carriage::Frames
-        } else {
-            Carriage::Single
-        };
+        let life = Life::Live;
+        self.add(peer, link, high_water_marks, provenance, life)
+    }
+
+    fn add(
+        &mut self,
+        peer: Arc<Peer>,
+        link: Arc<dyn Link>,
+        high_water_marks: HighWaterMarks,
+        provenance: Provenance,
+        life: Life,
+    ) -> PipeId {
         self.slab.insert(Pipe {
-            carriage,
+            carriage: Carriage::to(&peer, &*link, high_water_marks),
             peer,
             link,
             high_water_marks,
@@ -96,7 +102,7 @@ impl Pipes {
             input: Input::Open,
             found_full: false,
             subscribed: false,
-            life: Life::Live,
+            life,
         })
     }
 
@@ -225,7 +231,7 @@ impl Pipes {
     pub(crate) fn connected(&self) -> impl Iterator<Item = PipeId> + '_ {
         self.slab
             .iter()
-            .filter(|(_, pipe)| !pipe.life.has_ended())
+            .filter(|(_, pipe)| pipe.life.is_connected())
             .map(|(id, _)| id)
     }
 
@@ -240,12 +246,13 @@ impl Pipes {
     pub(crate) fn has_room(&self, id: PipeId) -> bool {
         self.slab
             .get(id)
-            .is_some_and(|pipe| pipe.life.is_present() && pipe.has_room())
+            .is_some_and(|pipe| pipe.life.takes_messages() && pipe.has_room())
     }
 
     /// Counts a message that found no room, for the peer it was for.
     pub(crate) fn note_full(&mut self, id: PipeId) {
-        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) {
+        let pipe = self.slab.get_mut(id);
+        if let Some(pipe) = pipe.filter(|pipe| pipe.life.takes_messages()) {
             pipe.note_full();
         }
     }
@@ -255,6 +262,7 @@ impl Pipes {
     pub(crate) fn settle_accounts(&self) -> Vec<Arc<Peer>> {
         let pipes = self.slab.iter().map(|(_, pipe)| pipe);
         pipes
+            .filter(|pipe| !pipe.life.is_awaited())
             .inspect(|pipe| pipe.settle_account())
             .map(|pipe| pipe.peer.clone())
             .collect()
@@ -262,7 +270,8 @@ impl Pipes {
 
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        match self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) {
+        let pipe = self.slab.get_mut(id);
+        match pipe.filter(|pipe| pipe.life.takes_messages()) {
             Some(pipe) => pipe.push(item, &mut self.signals),
             None => self.discard_item(item),
         }
@@ -415,7 +424,10 @@ impl Pipes {
     /// Links of all connections.
     #[cfg(unix)]
     pub(crate) fn links(&self) -> Vec<Arc<dyn Link>> {
-        let pipes = self.slab.iter().filter(|(_, pipe)| !pipe.life.has_ended());
+        let pipes = self
+            .slab
+            .iter()
+            .filter(|(_, pipe)| pipe.life.is_connected());
         pipes.map(|(_, pipe)| pipe.link.clone()).collect()
     }
 

@@ -73,6 +73,10 @@ impl Pattern for Req {
         Ok(())
     }
 
+    fn queues_before(&mut self, _named: bool) -> bool {
+        true
+    }
+
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
         self.outbound.detach(pipes, id, &mut Vec::new());
         if matches!(self.state, State::Sent(sent) if sent == id) {

@@ -67,10 +67,31 @@ impl Router {
         }
     }
 
-    /// Whether a new connection may take over the routing id of one that is still there: always
-    /// when both proved the same key (a client that reconnects before we saw it leave), else
-    /// only where the option allows it.
+    /// Knows a pipe by the routing id that the application chose for its peer, whatever that calls itself.
+    fn attach_as(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        chosen: &[u8],
+    ) -> Result<(), &'static str> {
+        if self.routes.contains_key(chosen) {
+            return Err("the routing id is in use");
+        }
+        self.names.insert(id, Frame::copy_from_slice(chosen));
+        self.routes.insert(chosen.to_vec(), id);
+        if !pipes.is_awaited(id) {
+            self.arrived(pipes, id);
+        }
+        Ok(())
+    }
+
+    /// Whether a new connection may take over the routing id of one that is still there: never one that the
+    /// application chose; always when both proved the same key (a client that reconnects before we saw it leave),
+    /// else only where the option allows it.
     fn may_replace(&self, pipes: &Pipes, old: PipeId, new: PipeId) -> bool {
+        if pipes.chosen_routing_id(old).is_some() {
+            return false;
+        }
         let key = |id| pipes.peer(id).and_then(|peer| peer.public_key());
         self.handover || (key(old).is_some() && key(old) == key(new))
     }
@@ -78,6 +99,9 @@ impl Router {
 
 impl Pattern for Router {
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        if let Some(chosen) = pipes.chosen_routing_id(id) {
+            return self.attach_as(pipes, id, &chosen);
+        }
         let claimed = pipes
             .peer(id)
             .map_or(Vec::new(), |peer| peer.routing_id().to_vec());
@@ -109,14 +133,22 @@ impl Pattern for Router {
         }
         self.names.insert(id, Frame::copy_from_slice(&name));
         self.routes.insert(name, id);
-        if self.notify_connect {
-            self.inbound.push(pipes, id, Frames::single(Frame::new()));
-        }
+        self.arrived(pipes, id);
         Ok(())
     }
 
+    fn queues_before(&mut self, named: bool) -> bool {
+        named
+    }
+
+    fn arrived(&mut self, pipes: &mut Pipes, id: PipeId) {
+        if self.notify_connect {
+            self.inbound.push(pipes, id, Frames::single(Frame::new()));
+        }
+    }
+
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
-        if self.notify_disconnect {
+        if self.notify_disconnect && !pipes.is_awaited(id) {
             self.inbound.push(pipes, id, Frames::single(Frame::new()));
         }
         if let Some(name) = self.names.get(&id)

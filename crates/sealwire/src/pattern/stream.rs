@@ -15,9 +15,9 @@ use crate::options::{Behaviour, SocketOptions};
 
 pub(crate) struct Stream {
     notify: bool,
-    routes: HashMap<[u8; 5], PipeId>,
+    routes: HashMap<Vec<u8>, PipeId>,
     /// The name of each pipe; kept after the peer has left, for what is still to be read.
-    names: HashMap<PipeId, [u8; 5]>,
+    names: HashMap<PipeId, Frame>,
     next_name: u32,
     inbound: FairQueue,
 }
@@ -34,10 +34,10 @@ impl Stream {
     }
 
     /// A zero octet and a number of 4 bytes, as libzmq has it.
-    fn invent_name(&mut self) -> [u8; 5] {
+    fn invent_name(&mut self) -> Vec<u8> {
         loop {
-            let mut name = [0; 5];
-            name[1..].copy_from_slice(&self.next_name.to_be_bytes());
+            let mut name = vec![0];
+            name.extend_from_slice(&self.next_name.to_be_bytes());
             self.next_name = self.next_name.wrapping_add(1);
             if !self.routes.contains_key(&name) {
                 return name;
@@ -48,7 +48,7 @@ impl Stream {
     /// Whether neither side has closed the connection.
     fn is_open(&self, id: PipeId) -> bool {
         let name = self.names.get(&id);
-        name.and_then(|name| self.routes.get(name)) == Some(&id)
+        name.and_then(|name| self.routes.get(name.as_slice())) == Some(&id)
     }
 
     fn tell(&mut self, pipes: &mut Pipes, id: PipeId) {
@@ -60,18 +60,40 @@ impl Stream {
 
 impl Pattern for Stream {
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
-        let name = self.invent_name();
-        self.names.insert(id, name);
+        let name = match pipes.chosen_routing_id(id) {
+            Some(chosen) if self.routes.contains_key(&*chosen) => {
+                return Err("the routing id is in use");
+            }
+            Some(chosen) => chosen.to_vec(),
+            None => self.invent_name(),
+        };
+        self.names.insert(id, Frame::copy_from_slice(&name));
         self.routes.insert(name, id);
-        self.tell(pipes, id);
+        if !pipes.is_awaited(id) {
+            self.arrived(pipes, id);
+        }
         Ok(())
+    }
+
+    fn queues_before(&mut self, _named: bool) -> bool {
+        true
+    }
+
+    fn arrived(&mut self, pipes: &mut Pipes, id: PipeId) {
+        match self.is_open(id) {
+            true => self.tell(pipes, id),
+            // It was closed from here before it stood.
+            false => pipes.finish(id),
+        }
     }
 
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         // A connection that was closed from here has lost its route already, and is not told of.
         if self.is_open(id) {
-            self.routes.remove(&self.names[&id]);
-            self.tell(pipes, id);
+            self.routes.remove(self.names[&id].as_slice());
+            if !pipes.is_awaited(id) {
+                self.tell(pipes, id);
+            }
         }
     }
 
@@ -89,15 +111,11 @@ impl Pattern for Stream {
         let [name, body] = frames.frames() else {
             return Err(Error::from(MessageError::NoConnection).into());
         };
-        let closing = body.is_empty();
-        let route = name.as_slice().try_into().ok();
-        let Some((route, &id)) = route.and_then(|name: [u8; 5]| self.routes.get_key_value(&name))
-        else {
+        let Some(&id) = self.routes.get(name.as_slice()) else {
             return Err(Error::Unroutable(name.to_vec()).into());
         };
-        if closing {
-            let route = *route;
-            self.routes.remove(&route);
+        if body.is_empty() {
+            self.routes.remove(name.as_slice());
             pipes.finish(id);
             return Ok(0);
         }
@@ -105,16 +123,16 @@ impl Pattern for Stream {
             pipes.note_full(id);
             return Err(SendFailure::WouldBlock);
         }
-        // Five bytes, which are held in place.
-        frames.pop_front();
+        if let Some(name) = frames.pop_front() {
+            pipes.discard_frame(name);
+        }
         pipes.push(id, Item::Message(mem::take(frames)));
         Ok(0)
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
         Ok(self.inbound.pop(pipes).map(|(id, mut frames, peer)| {
-            let name = self.names.get(&id).copied().unwrap_or_default();
-            frames.push_front(Frame::copy_from_slice(&name));
+            frames.push_front(self.names.get(&id).cloned().unwrap_or_default());
             (frames, peer)
         }))
     }
@@ -124,8 +142,7 @@ impl Pattern for Stream {
     }
 
     fn takes(&self, pipes: &Pipes, head: &[u8]) -> Result<bool, Error> {
-        let route = head.try_into().ok();
-        match route.and_then(|name: [u8; 5]| self.routes.get(&name)) {
+        match self.routes.get(head) {
             Some(&id) => Ok(pipes.has_room(id)),
             None => Err(Error::Unroutable(head.to_vec())),
         }

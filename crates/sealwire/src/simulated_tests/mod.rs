@@ -2,6 +2,7 @@
 //! cuts come from a seed. A failure names its seed, which repeats the run.
 
 mod account;
+mod awaiting;
 mod blocking_work;
 mod datagrams;
 mod disconnecting;

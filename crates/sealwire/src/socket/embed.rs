@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Socket, SocketBuilder};
+use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
 
@@ -11,6 +12,15 @@ use crate::message::Message;
 /// passwords are refused, unless `zap_enforced`.
 pub fn as_libzmq(builder: SocketBuilder, zap_enforced: bool) -> SocketBuilder {
     builder.doing_as_libzmq(zap_enforced)
+}
+
+/// Connects with a routing id for the peer that may begin with a zero octet, as libzmq's STREAM has them.
+///
+/// # Errors
+///
+/// Those of [`Socket::connect_with_routing_id`].
+pub fn connect_as(socket: &Socket, endpoint: Endpoint, routing_id: &[u8]) -> Result<(), Error> {
+    socket.connect_as(endpoint, routing_id)
 }
 
 /// Receives a message, for up to `limit` and as long as `over` does not hold, which is asked at each

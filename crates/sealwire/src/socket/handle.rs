@@ -70,14 +70,20 @@ impl Handle {
     }
 
     /// Gives the number that the connections which come of it have as their connector.
-    pub(super) fn connect(&self, endpoint: Endpoint) -> Result<u64, Error> {
+    pub(super) fn connect(
+        &self,
+        endpoint: Endpoint,
+        routing_id: Option<Arc<[u8]>>,
+    ) -> Result<u64, Error> {
         let (core, context) = (&self.core, &self.context);
         let options = core.options();
         let usable = UsableBy(&options);
         usable.check(&endpoint, RegistrationKind::Connected)?;
         let id = context.core().next_number();
         if let Endpoint::Inproc(name) = &endpoint {
-            context.inproc().connect(core, &options, name, id)?;
+            context
+                .inproc()
+                .connect(core, &options, name, id, routing_id)?;
             return Ok(id);
         }
         if let Endpoint::Udp { .. } = endpoint {
@@ -88,7 +94,8 @@ impl Handle {
             return Ok(id);
         }
         let kind = RegistrationKind::Connected;
-        core.register(Registration::new(endpoint.clone(), id, kind, &options))?;
+        let registration = Registration::new(endpoint.clone(), id, kind, &options);
+        core.register(registration.with_routing_id(routing_id))?;
         self.warn_of_clients(&options, &endpoint);
         context.mailbox().post(Command::Connect {
             core: core.clone(),

@@ -2,6 +2,7 @@
 
 pub mod blocking;
 mod builder;
+mod connecting;
 #[cfg(unix)]
 pub mod embed;
 mod handle;
@@ -22,7 +23,7 @@ pub use incoming::Incoming;
 use self::handle::Handle;
 use crate::context::Context;
 use crate::core::{RegistrationKind, SocketCore};
-use crate::endpoint::{Endpoint, EndpointError};
+use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, Presence};
 use crate::failure::ConnectionFailure;
 use crate::monitor::{Counters, Monitor};
@@ -137,75 +138,6 @@ impl Socket {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
         self.core()?;
         self.handle.bind(endpoint)
-    }
-
-    /// Connects to an endpoint, now and whenever the connection is lost, until
-    /// [`disconnect`](Socket::disconnect). Returns at once: the peer need not be there yet. May be called for
-    /// several endpoints. The [`monitor`](Socket::monitor) reports connections and failures.
-    ///
-    /// # Errors
-    ///
-    /// * [`Error::Endpoint`] if the endpoint cannot be parsed or has a wildcard in place of a host or port.
-    /// * [`Error::UnusableEndpoint`] if this socket cannot use it: its type does not have the transport, or
-    ///   the endpoint leads off the machine and the socket has no [security](SocketBuilder::security).
-    /// * [`Error::Connect`] over `udp` only, if the name does not resolve or the interface is missing.
-    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`] if its I/O thread
-    ///   has ended.
-    pub fn connect<E>(&self, endpoint: E) -> Result<(), Error>
-    where
-        E: TryInto<Endpoint>,
-        E::Error: Into<Error>,
-    {
-        let endpoint = endpoint.try_into().map_err(Into::into)?;
-        self.start_connecting(endpoint).map(|_| ())
-    }
-
-    /// Gives the number of the `connect`.
-    fn start_connecting(&self, endpoint: Endpoint) -> Result<u64, Error> {
-        if endpoint.is_wildcard() {
-            return Err(EndpointError::Wildcard(endpoint.to_string()).into());
-        }
-        self.core()?;
-        self.handle.connect(endpoint)
-    }
-
-    /// Connects a SERVER or PEER socket to an endpoint, waits until the handshake is done, and returns the
-    /// [routing id](Peer::connection_routing_id) of the connection, for [`Message::with_routing_id`](crate::Message::with_routing_id).
-    /// libzmq's `zmq_connect_peer`.
-    ///
-    /// A later connection to the same endpoint has another routing id, which comes with the messages of the
-    /// peer.
-    ///
-    /// **Cancel-safe:** when the future is dropped the socket goes on connecting, as after
-    /// [`connect`](Socket::connect).
-    ///
-    /// # Errors
-    ///
-    /// * Those of [`connect`](Socket::connect).
-    /// * [`Error::Unsupported`] for other socket types.
-    /// * [`Error::GaveUp`] if the endpoint is disconnected meanwhile, or
-    ///   [`ReconnectStop`](crate::options::ReconnectStop) ends the attempts.
-    pub async fn connect_peer<E>(&self, endpoint: E) -> Result<u32, Error>
-    where
-        E: TryInto<Endpoint>,
-        E::Error: Into<Error>,
-    {
-        let endpoint = endpoint.try_into().map_err(Into::into)?;
-        let connector = self.start_connecting_to_peer(endpoint)?;
-        loop {
-            let listener = Listening::to(&self.core()?.writable);
-            if let Some(routing_id) = self.core()?.routing_id_of_connector(connector)? {
-                return Ok(routing_id);
-            }
-            listener.await;
-        }
-    }
-
-    fn start_connecting_to_peer(&self, endpoint: Endpoint) -> Result<u64, Error> {
-        match self.socket_type() {
-            SocketType::Server | SocketType::Peer => self.start_connecting(endpoint),
-            _ => Err(Error::Unsupported(Operation::RoutingId)),
-        }
     }
 
     /// Stops listening on an endpoint, which is given as [`bind`](Socket::bind) returned it. Connections that

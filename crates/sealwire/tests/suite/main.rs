@@ -12,6 +12,7 @@ mod admission;
 mod async_api;
 mod async_limits;
 mod authentication;
+mod connecting;
 mod direct_reading;
 mod disconnecting;
 mod draft_types;

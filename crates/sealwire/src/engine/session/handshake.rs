@@ -202,6 +202,7 @@ impl Session {
             return Err(End::Failed(FailureCause::Internal));
         };
         let provenance = Provenance {
+            routing_id: None,
             connector: self.identity.origin.connector(),
             options: Arc::downgrade(&self.identity.options),
         };

@@ -134,7 +134,7 @@ impl Pipes {
     #[inline]
     pub(crate) fn push_sole(&mut self, frames: &mut Frames) -> bool {
         let pipe = self.sole.outbound().and_then(|id| self.slab.get_mut(id));
-        let Some(pipe) = pipe.filter(|pipe| pipe.life.is_present() && pipe.has_room()) else {
+        let Some(pipe) = pipe.filter(|pipe| pipe.life.takes_messages() && pipe.has_room()) else {
             return false;
         };
         pipe.push(Item::Message(mem::take(frames)), &mut self.signals);

@@ -50,6 +50,34 @@ impl Socket {
         self.inner.connect(endpoint)
     }
 
+    /// Connects a ROUTER or STREAM to an endpoint, as [`connect`](Socket::connect) does, and gives the peer there a
+    /// routing id of 1 to 255 bytes, whatever it calls itself. From the moment that this returns, messages to that
+    /// routing id are queued for the peer; they go out once it is there. So two ROUTERs can talk without one hearing
+    /// from the other first. The peer has the routing id as long as the endpoint is connected to, also after its
+    /// connection was lost, and nobody can take it over. libzmq's `ZMQ_CONNECT_ROUTING_ID`.
+    ///
+    /// With [`immediate`](crate::SocketBuilder::immediate) nothing is queued before the peer is there.
+    ///
+    /// # Errors
+    ///
+    /// * Those of [`connect`](Socket::connect).
+    /// * [`Error::Unsupported`] for other socket types.
+    /// * [`Error::Options`] with [`OptionsError::EmptyRoutingId`](crate::options::OptionsError::EmptyRoutingId), or
+    ///   with [`OptionsError::RoutingId`](crate::options::OptionsError::RoutingId) for one of more than 255 bytes or
+    ///   that starts with a zero octet.
+    /// * [`Error::RoutingIdInUse`] if a peer has it.
+    pub fn connect_with_routing_id<E>(
+        &self,
+        endpoint: E,
+        routing_id: impl AsRef<[u8]>,
+    ) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.connect_with_routing_id(endpoint, routing_id)
+    }
+
     /// Connects a SERVER or PEER socket to an endpoint, blocks until the handshake is done, and returns the
     /// [routing id](Peer::connection_routing_id) of the connection, for [`Message::with_routing_id`](crate::Message::with_routing_id).
     /// libzmq's `zmq_connect_peer`.

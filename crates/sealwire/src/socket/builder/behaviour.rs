@@ -159,6 +159,7 @@ impl SocketBuilder {
     #[cfg(unix)]
     pub(in crate::socket) fn doing_as_libzmq(mut self, zap_enforced: bool) -> Self {
         self.options.as_libzmq = true;
+        self.options.queue_per_endpoint = true;
         self.options.zap_enforced = zap_enforced;
         self
     }

@@ -173,6 +173,16 @@ impl SocketBuilder {
         self
     }
 
+    /// Gives each endpoint that is connected to a queue of its own at once, as libzmq does: messages go to all of
+    /// them in turn, also to those where nobody is there yet, and wait there. A message that would go out at once
+    /// elsewhere may wait so. Without it, messages wait in one queue until the first peer is connected. For PUSH,
+    /// DEALER, REQ, PAIR, CLIENT, SCATTER, CHANNEL and STREAM, and endpoints connected to from then on;
+    /// [`immediate`](SocketBuilder::immediate) takes precedence. Default: off.
+    pub fn queue_per_endpoint(mut self, queue_per_endpoint: bool) -> Self {
+        self.options.queue_per_endpoint = queue_per_endpoint;
+        self
+    }
+
     /// Sets the size of the largest message accepted from a peer, all frames together, in bytes. A peer that
     /// sends a larger one is disconnected. Default 64 MiB; zero is
     /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).

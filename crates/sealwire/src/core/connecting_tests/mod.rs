@@ -1,7 +1,8 @@
-//! Peers that were left, by connections that move nothing by themselves.
+//! Peers that are awaited, are there, and are left, by connections that move nothing by themselves.
 
-mod patterns;
-mod waiting;
+mod awaiting;
+mod leaving;
+mod leaving_late;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -23,17 +24,26 @@ use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance, Room};
 use crate::peer::Peer;
 use crate::socket::{Socket, SocketBuilder};
 
-/// How often the connection was told that more is wanted.
+/// How often the connection was told that more is wanted, and that it is to end.
 #[derive(Default)]
-struct Silent(AtomicUsize);
+struct Silent(AtomicUsize, AtomicUsize);
 
 impl Link for Silent {
     fn output_ready(&self, _alone: bool) {}
     fn disconnect(&self, _reason: Dismissal) {}
-    fn finish(&self) {}
+
+    fn finish(&self) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
 
     fn input_wanted(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Silent {
+    fn is_finishing(&self) -> bool {
+        self.1.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -64,6 +74,7 @@ struct Scene {
 struct End {
     core: Arc<SocketCore>,
     endpoint: Endpoint,
+    connector: u64,
     peer: Arc<Peer>,
     pipe: PipeId,
     link: Arc<Silent>,
@@ -87,13 +98,19 @@ impl Scene {
 
     /// Begins to connect. Returns the number of that.
     fn expect(&self, name: &str) -> (Endpoint, u64) {
+        self.try_expect(name, None).unwrap()
+    }
+
+    /// The same with a routing id for the peer.
+    fn try_expect(&self, name: &str, routing_id: Option<&str>) -> Result<(Endpoint, u64), Error> {
         let id = self.next.get() + 1;
         self.next.set(id);
         let (core, endpoint) = (self.core(), Endpoint::Inproc(name.into()));
         let kind = RegistrationKind::Connected;
         let registration = Registration::new(endpoint.clone(), id, kind, &core.options());
-        core.register(registration).unwrap();
-        (endpoint, id)
+        let routing_id = routing_id.map(|it| it.as_bytes().into());
+        core.register(registration.with_routing_id(routing_id))?;
+        Ok((endpoint, id))
     }
 
     fn connect(&self, name: &str) -> End {
@@ -116,6 +133,7 @@ impl Scene {
         Ok(End {
             core,
             endpoint,
+            connector,
             peer,
             pipe,
             link,
@@ -159,8 +177,15 @@ impl Scene {
 }
 
 impl End {
-    /// What the connection takes, in words.
+    /// What the connection takes for the application, in words.
     fn taken(&self) -> Vec<String> {
+        let mut taken = self.taken_with_own();
+        taken.retain(|it| !it.starts_with("(own"));
+        taken
+    }
+
+    /// The same, with what the socket says itself.
+    fn taken_with_own(&self) -> Vec<String> {
         let (mut items, mut all) = (VecDeque::new(), Vec::new());
         loop {
             let room = Room::of_bytes(usize::MAX);
@@ -168,12 +193,14 @@ impl End {
             if items.is_empty() {
                 return all;
             }
+            let joined = |frames: Frames| {
+                let frames = frames.frames().iter();
+                let frames = frames.map(|it| String::from_utf8_lossy(it.as_slice()).into());
+                frames.collect::<Vec<String>>().join("/")
+            };
             all.extend(items.drain(..).map(|item| match item {
-                Item::Message(frames) => {
-                    let frames = frames.frames().iter();
-                    let frames = frames.map(|it| String::from_utf8_lossy(it.as_slice()).into());
-                    frames.collect::<Vec<String>>().join("/")
-                }
+                Item::Message(frames) => joined(frames),
+                Item::OwnMessage(frames) => format!("(own {})", joined(frames)).replace(" )", ")"),
                 Item::Subscribe(topic) => format!("+{}", text(&topic)),
                 Item::Cancel(topic) => format!("-{}", text(&topic)),
                 other => panic!("{other:?}"),
@@ -198,8 +225,14 @@ impl End {
 
     /// The connection is over.
     fn ends(self) {
+        let core = self.core.clone();
+        self.ends_unattached();
+        core.remove_attachment();
+    }
+
+    /// The same for one that is not counted among what works for the socket.
+    fn ends_unattached(self) {
         self.core.detach(self.pipe);
-        self.core.remove_attachment();
     }
 }
 
