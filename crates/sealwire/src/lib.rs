@@ -88,7 +88,7 @@ pub mod waits;
 mod zap;
 
 pub use account::AddressLimit;
-pub use context::Context;
+pub use context::{Context, ContextBuilder};
 pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME, TcpSource};
 pub use error::{Error, MessageError, Operation, Presence, SendError, StateError, Unusable};
 pub use failure::{ConnectionFailure, DatagramDrop, FailureCause};

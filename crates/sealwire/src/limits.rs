@@ -43,6 +43,8 @@ pub const MAX_DATAGRAM_SENDERS: usize = 256;
 pub const MONITOR_CAPACITY: usize = 4_096;
 /// Time between two lines of the log about the same.
 pub const LOG_PERIOD: Duration = Duration::from_secs(1);
+/// I/O threads of one context.
+pub const MAX_IO_THREADS: usize = 64;
 /// Sockets of a process whose first failed handshake goes to standard error, where there is no log.
 pub const MAX_SOCKETS_ON_STANDARD_ERROR: usize = 8;
 /// Questions to authenticators that can wait for one socket, with up to 4 KiB each. Anyone who knows a

@@ -27,10 +27,13 @@ pub mod monitors;
 mod pointers;
 pub mod polling;
 pub mod proxies;
+mod scheduling;
 pub mod sockets;
 mod tagged;
 pub mod threads;
 pub mod timers;
+
+pub(crate) use scheduling::Scheduling;
 
 #[cfg(test)]
 mod tests;

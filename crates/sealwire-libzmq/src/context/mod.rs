@@ -1,6 +1,6 @@
 //! A context: settings, the sockets that are open, and those that still have something to send.
 //!
-//! Its thread begins with the first socket, as settings may change until then.
+//! Its threads begin with the first socket, as settings may change until then.
 
 mod options;
 
@@ -93,7 +93,11 @@ impl Context {
         let engine = match &state.engine {
             Some(engine) => engine.clone(),
             None => {
-                let engine = sealwire::Context::new().map_err(|_| Errno::MFILE)?;
+                let engine = sealwire::Context::builder()
+                    .io_threads(settings.io_threads())
+                    .on_thread_start(settings.on_thread_start())
+                    .build()
+                    .map_err(|_| Errno::MFILE)?;
                 state.engine.insert(engine).clone()
             }
         };
@@ -144,7 +148,10 @@ impl Context {
             // What it could not send was counted.
             let _ = interruptible(socket.close())?;
         }
-        self.state().engine = None;
+        let engine = self.state().engine.take();
+        if let Some(engine) = engine {
+            engine.join();
+        }
         Ok(())
     }
 

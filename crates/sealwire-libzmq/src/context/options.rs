@@ -2,13 +2,20 @@
 
 use libc::c_int;
 
+use sealwire::options::MAX_IO_THREADS;
+
+use crate::abi::Scheduling;
 use crate::errno::Errno;
 
 const IO_THREADS: c_int = 1;
 const MAX_SOCKETS: c_int = 2;
 const SOCKET_LIMIT: c_int = 3;
+const THREAD_PRIORITY: c_int = 3;
+const THREAD_SCHED_POLICY: c_int = 4;
 const MAX_MSGSZ: c_int = 5;
 const MSG_T_SIZE: c_int = 6;
+const THREAD_AFFINITY_CPU_ADD: c_int = 7;
+const THREAD_AFFINITY_CPU_REMOVE: c_int = 8;
 const THREAD_NAME_PREFIX: c_int = 9;
 const ZERO_COPY_RECV: c_int = 10;
 const IPV6: c_int = 42;
@@ -22,7 +29,8 @@ pub(crate) struct Settings {
     io_threads: c_int,
     max_sockets: c_int,
     max_message_size: c_int,
-    name_prefix: c_int,
+    name_prefix: Option<c_int>,
+    scheduling: Scheduling,
     zero_copy: bool,
     pub(crate) ipv6: bool,
     pub(crate) blocky: bool,
@@ -34,7 +42,8 @@ impl Default for Settings {
             io_threads: 1,
             max_sockets: 1023,
             max_message_size: c_int::MAX,
-            name_prefix: 0,
+            name_prefix: None,
+            scheduling: Scheduling::default(),
             zero_copy: true,
             ipv6: false,
             blocky: true,
@@ -47,15 +56,39 @@ impl Settings {
         self.max_sockets.max(0) as usize
     }
 
+    /// The I/O threads that its sockets have. libzmq takes any number.
+    pub(super) fn io_threads(&self) -> usize {
+        self.io_threads.clamp(1, MAX_IO_THREADS as c_int) as usize
+    }
+
+    /// Whether sockets reach others of the process only.
+    pub(crate) fn has_no_io_threads(&self) -> bool {
+        self.io_threads == 0
+    }
+
+    /// What each I/O thread does as it begins.
+    pub(super) fn on_thread_start(&self) -> impl Fn(usize) + Send + Sync + 'static {
+        let scheduling = self.scheduling.clone();
+        let prefix = self.name_prefix.map(|prefix| format!("{prefix}/"));
+        let prefix = prefix.unwrap_or_default();
+        move |number| scheduling.apply(&format!("{prefix}ZMQbg/IO/{number}"))
+    }
+
     pub(super) fn set(&mut self, option: c_int, value: c_int) -> Result<(), Errno> {
         match option {
-            IO_THREADS if value >= 0 => self.io_threads = value,
+            IO_THREADS if (0..=MAX_IO_THREADS as c_int).contains(&value) => self.io_threads = value,
             MAX_SOCKETS if (1..=LARGEST_LIMIT).contains(&value) => self.max_sockets = value,
             MAX_MSGSZ if value >= 0 => self.max_message_size = value,
             IPV6 if value >= 0 => self.ipv6 = value != 0,
             BLOCKY if value >= 0 => self.blocky = value != 0,
             ZERO_COPY_RECV if value >= 0 => self.zero_copy = value != 0,
-            THREAD_NAME_PREFIX if value >= 0 => self.name_prefix = value,
+            THREAD_NAME_PREFIX => self.name_prefix = Some(value),
+            THREAD_PRIORITY if value >= 0 => self.scheduling.priority = Some(value),
+            THREAD_SCHED_POLICY if value >= 0 => self.scheduling.policy = Some(value),
+            THREAD_AFFINITY_CPU_ADD if value >= 0 => {
+                self.scheduling.processors.insert(value);
+            }
+            THREAD_AFFINITY_CPU_REMOVE if self.scheduling.processors.remove(&value) => {}
             _ => return Err(Errno::INVAL),
         }
         Ok(())
@@ -71,7 +104,8 @@ impl Settings {
             IPV6 => c_int::from(self.ipv6),
             BLOCKY => c_int::from(self.blocky),
             ZERO_COPY_RECV => c_int::from(self.zero_copy),
-            THREAD_NAME_PREFIX => self.name_prefix,
+            THREAD_NAME_PREFIX => self.name_prefix.unwrap_or(0),
+            THREAD_SCHED_POLICY => self.scheduling.policy.unwrap_or(-1),
             _ => return Err(Errno::INVAL),
         })
     }

@@ -157,6 +157,7 @@ impl Settings {
             .max_connections(usize::MAX)
             .max_connections_per_key(usize::MAX)
             .linger(self.linger())
+            .io_affinity(self.bits(number::AFFINITY))
             .immediate(self.flag(number::IMMEDIATE))
     }
 

@@ -86,6 +86,13 @@ impl Settings {
         }
     }
 
+    pub(crate) fn bits(&self, option: c_int) -> u64 {
+        match self.value(option) {
+            Some(Value::Bits(value)) => *value,
+            _ => 0,
+        }
+    }
+
     pub(crate) fn bytes(&self, option: c_int) -> &[u8] {
         match self.value(option) {
             Some(Value::Bytes(value)) => value,

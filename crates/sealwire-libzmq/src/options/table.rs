@@ -87,7 +87,7 @@ macro_rules! options {
 }
 
 options! {
-    4 AFFINITY Bits(0), SetAndGet, Stored;
+    4 AFFINITY Bits(0), SetAndGet, Honoured;
     5 ROUTING_ID Bytes(255, false), SetAndGet, Honoured;
     6 SUBSCRIBE Action, Set, Honoured;
     7 UNSUBSCRIBE Action, Set, Honoured;

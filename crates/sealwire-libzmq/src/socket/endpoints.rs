@@ -45,14 +45,23 @@ fn written(endpoint: &Endpoint, ipv6: bool) -> String {
 }
 
 impl Socket {
+    fn check_threads(&self, endpoint: &Endpoint) -> Result<(), Errno> {
+        match endpoint {
+            Endpoint::Inproc(_) => Ok(()),
+            _ if self.stays_inside => Err(Errno::MTHREAD),
+            _ => Ok(()),
+        }
+    }
+
     /// `zmq_bind`.
     ///
     /// # Errors
     ///
-    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `ETERM`.
+    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `EMTHREAD`, `ETERM`.
     pub(crate) fn bind(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
+        self.check_threads(&endpoint)?;
         self.apply_settings()?;
         let bound = self.inner.bind(endpoint);
         let bound = bound.map_err(|error| self.errno(&error))?;
@@ -71,10 +80,11 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `ETERM`.
+    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EMTHREAD`, `ETERM`.
     pub(crate) fn connect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
+        self.check_threads(&endpoint)?;
         let mut endpoints = self.endpoints();
         // A second connection to the same end would be used in turn with the first, or bring everything twice.
         let once = matches!(

@@ -32,6 +32,7 @@ pub(crate) fn errno_of(error: &Error) -> Errno {
             Errno(libc::ENAMETOOLONG)
         }
         Error::Options(OptionsError::SocketType(_)) => Errno::INVAL,
+        Error::Options(OptionsError::IoAffinity(_)) => Errno::MTHREAD,
         Error::Bind { source, .. } | Error::Connect { source, .. } => of_transport(source),
         Error::UnknownEndpoint(_) => Errno::NOENT,
         Error::System(source) => Errno::of(source),

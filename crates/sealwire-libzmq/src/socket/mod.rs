@@ -35,6 +35,8 @@ pub(crate) const POLLOUT: i16 = 2;
 pub(crate) struct Socket {
     context: Arc<Context>,
     socket_type: SocketType,
+    /// Its context has no I/O threads: it reaches others of the process only.
+    stays_inside: bool,
     inner: sealwire::Socket,
     settings: Mutex<Settings>,
     /// The engine has not got all settings: they were not complete.
@@ -70,6 +72,7 @@ impl Socket {
         Ok(Socket {
             context,
             socket_type,
+            stays_inside: of_context.has_no_io_threads(),
             inner,
             settings: Mutex::new(settings),
             unapplied: AtomicBool::new(false),

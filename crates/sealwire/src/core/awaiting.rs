@@ -36,13 +36,12 @@ impl State {
         }
     }
 
-    /// The same once the peer is gone, if it is connected to again.
+    /// The same once the peer is gone. An endpoint that is not connected to again is given up after that.
     pub(super) fn await_peer_again(&mut self, connector: Option<u64>) {
         let endpoint = connector.and_then(|connector| self.endpoints.get(connector));
-        let Some(endpoint) = endpoint.filter(|it| it.returns() && self.life.is_open()) else {
+        let Some(endpoint) = endpoint.cloned() else {
             return;
         };
-        let endpoint = endpoint.clone();
         let again = self.await_peer(&endpoint);
         debug_assert!(again.is_ok(), "a routing id was given away");
     }

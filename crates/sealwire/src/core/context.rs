@@ -1,5 +1,5 @@
 //! The state that all sockets of a context share: the source of their numbers, and the way to the
-//! thread that does their I/O.
+//! threads that do their I/O.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -10,23 +10,25 @@ use super::SocketCore;
 use super::cookies::ServerCookies;
 use crate::routing_ids::RoutingIds;
 
-/// What a socket asks of the thread that does its I/O, a few times in its life: the engine stands
+/// What a socket asks of the threads that do its I/O, a few times in its life: the engine stands
 /// above the core and is given to it. Messages do not pass here, but through the
 /// [`Link`](crate::pattern::Link) of each connection.
 pub(crate) trait Engine: Send + Sync {
-    /// Notes a socket of the context. `false` when the thread has ended.
-    fn enroll(&self, core: &Arc<SocketCore>) -> bool;
+    /// Notes a socket that the thread with this number works for. `false` when that has ended.
+    fn enroll(&self, thread: usize, core: &Arc<SocketCore>) -> bool;
+    /// Has the thread with this number end all that works for a socket.
+    fn abandon(&self, thread: usize, core: Arc<SocketCore>);
     /// Replaces these cookie keys by the clock, for as long as their socket lives.
     fn rotate_cookies(&self, cookies: Weak<ServerCookies>);
     /// Asks this socket's authenticator now and then whether it still allows the clients.
     fn revise_clients(&self, core: Weak<SocketCore>);
-    /// Ends the thread.
+    /// Ends the threads.
     fn shut_down(&self);
     /// Fills it with bytes that nobody can foresee.
     fn fill_random(&self, bytes: &mut [u8]);
 }
 
-/// What the handles and the sockets of a context share. The thread ends when all of them are gone.
+/// What the handles and the sockets of a context share. The threads end when all of them are gone.
 pub(crate) struct ContextCore {
     birth: Birth,
     engine: Arc<dyn Engine>,

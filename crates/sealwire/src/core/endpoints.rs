@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use super::FIRST_THREAD;
 use crate::endpoint::Endpoint;
 use crate::options::EndpointOptions;
 
@@ -12,6 +13,8 @@ pub(crate) struct Registration {
     pub(crate) endpoint: Endpoint,
     pub(crate) id: u64,
     pub(crate) kind: RegistrationKind,
+    /// The I/O thread that serves it.
+    pub(crate) thread: usize,
     /// Whether messages wait for its peer.
     waits: bool,
     /// Whether they wait in a queue of its own, in place of one for all endpoints.
@@ -33,6 +36,7 @@ impl Registration {
             endpoint,
             id,
             kind,
+            thread: FIRST_THREAD,
             waits: kind == RegistrationKind::Connected && !options.immediate,
             own_queue: options.queue_per_endpoint,
             routing_id: None,
@@ -40,14 +44,14 @@ impl Registration {
         }
     }
 
+    /// Served by this I/O thread.
+    pub(crate) fn on_thread(self, thread: usize) -> Self {
+        Registration { thread, ..self }
+    }
+
     /// With the routing id that the application chose for the peer.
     pub(crate) fn with_routing_id(self, routing_id: Option<Arc<[u8]>>) -> Self {
         Registration { routing_id, ..self }
-    }
-
-    /// Whether it is connected to again after its peer has gone.
-    pub(super) fn returns(&self) -> bool {
-        self.returns
     }
 
     /// Whether messages wait for its peer in a queue of its own: that is how a routing id can be used before its peer
@@ -68,13 +72,31 @@ pub(super) struct Endpoints {
     entries: Vec<Registration>,
     /// Listeners, connectors and connections that work for this socket, and calls that are closing it.
     attachments: usize,
+    /// A bit for each I/O thread that has served one, beside the first.
+    threads: u64,
 }
 
 impl Endpoints {
     /// Adds an endpoint that something is about to work for.
     pub(super) fn register(&mut self, registration: Registration) {
+        self.threads |= 1 << registration.thread;
         self.entries.push(registration);
         self.attachments += 1;
+    }
+
+    /// The I/O threads that may serve something of the socket.
+    pub(super) fn threads(&self) -> Vec<usize> {
+        let threads = self.threads | 1 << FIRST_THREAD;
+        let is_one = |thread: &u32| threads & (1 << thread) != 0;
+        (0..u64::BITS)
+            .filter(is_one)
+            .map(|it| it as usize)
+            .collect()
+    }
+
+    /// Whether this thread has served something of the socket.
+    pub(super) fn is_served_by(&self, thread: usize) -> bool {
+        (self.threads | 1 << FIRST_THREAD) & (1 << thread) != 0
     }
 
     /// Takes an endpoint out. What works for it goes on until it is released.

@@ -305,6 +305,30 @@ impl SocketCore {
         Ok(())
     }
 
+    /// Has the I/O thread with this number work for the socket, which ends should that thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EngineFailed`] if it has ended.
+    pub(crate) fn enroll_at(self: &Arc<Self>, thread: usize) -> Result<(), Error> {
+        let known = self.lock().endpoints.is_served_by(thread);
+        match known || self.context.engine().enroll(thread, self) {
+            true => Ok(()),
+            false => Err(Error::EngineFailed),
+        }
+    }
+
+    /// The I/O threads that may serve something of the socket. No more come once it is closing or draining. It is
+    /// attached once more for each but the first, so that it does not end before they have what they are told.
+    pub(crate) fn attach_threads(&self) -> Vec<usize> {
+        let endpoints = &mut self.lock().endpoints;
+        let threads = endpoints.threads();
+        for _ in 1..threads.len() {
+            endpoints.attach();
+        }
+        threads
+    }
+
     /// Begins to drain the socket, and gives the endpoints that it had; `None` where that was begun before.
     pub(crate) fn begin_drain(&self) -> Result<Option<Vec<Registration>>, Error> {
         let socket_type = self.socket_type;

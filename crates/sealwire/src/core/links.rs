@@ -261,11 +261,16 @@ impl SocketCore {
     }
 
     /// Ends the socket at once for that.
-    pub(crate) fn fail(&self) {
-        self.with(|state| {
+    pub(crate) fn fail(self: &Arc<Self>) {
+        let threads = self.with(|state| {
             state.life.fail();
             state.life.count_unread(state.queues.discard_unread());
+            state.endpoints.threads()
         });
+        // The others go on, and would connect and accept for nobody.
+        for thread in threads {
+            self.context.engine().abandon(thread, self.clone());
+        }
         self.announce_end();
         self.notify_readable(usize::MAX);
         self.notify_writable();

@@ -62,6 +62,9 @@ use crate::waiting::{Interrupt, Signal};
 #[cfg(unix)]
 use crate::waiting::{Pollable, Pollers, Ready};
 
+/// The I/O thread for what belongs to no endpoint of a socket.
+const FIRST_THREAD: usize = 0;
+
 pub(crate) struct SocketCore {
     id: u64,
     birth: Birth,
@@ -128,7 +131,7 @@ impl SocketCore {
             counters,
         });
         core.watch_revisions();
-        if !core.context.engine().enroll(&core) {
+        if !core.context.engine().enroll(FIRST_THREAD, &core) {
             core.fail();
         }
         Ok(core)

@@ -4,6 +4,7 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::load::LoadShare;
 use super::mailbox::{Command, Mailbox};
 use super::session_key::SessionKey;
 use super::world::World;
@@ -30,6 +31,7 @@ pub(super) struct Connector {
     /// A session whose peer has left while something was on its way to it, beside the present one. One at most, or a
     /// peer that leaves and does not read would have another each time.
     flushing: Option<SessionKey>,
+    _share: LoadShare,
 }
 
 pub(super) enum State {
@@ -54,6 +56,7 @@ impl Connector {
         options: Arc<EndpointOptions>,
         endpoint: Endpoint,
         id: u64,
+        share: LoadShare,
     ) -> Self {
         Connector {
             core,
@@ -63,6 +66,7 @@ impl Connector {
             state: State::Waiting(Duration::ZERO),
             failures: 0,
             flushing: None,
+            _share: share,
         }
     }
 

@@ -12,6 +12,7 @@ use mio::event::Source as _;
 use mio::{Interest, Registry, Token};
 use sealwire_zmtp::{Frame, Frames, SocketType};
 
+use super::load::LoadShare;
 use crate::account::LogLines;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
@@ -45,6 +46,7 @@ pub(crate) struct Datagrams {
     drops: LogLines,
     failures: LogLines,
     finishing: bool,
+    _share: LoadShare,
 }
 
 /// The work that is left after a time slice.
@@ -71,6 +73,7 @@ pub(super) struct Opened {
     pub(super) target: Option<SocketAddr>,
     pub(super) pipe: PipeId,
     pub(super) slot: Slot,
+    pub(super) share: LoadShare,
 }
 
 impl Datagrams {
@@ -83,6 +86,7 @@ impl Datagrams {
             target,
             pipe,
             slot,
+            share,
         } = opened;
         Datagrams {
             core,
@@ -99,6 +103,7 @@ impl Datagrams {
             drops: LogLines::default(),
             failures: LogLines::default(),
             finishing: false,
+            _share: share,
         }
     }
 

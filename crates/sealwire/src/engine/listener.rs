@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::load::LoadShare;
 use super::session_key::SessionKey;
 use crate::account::{
     self, AddressLimit, AddressLimits, Addresses, DescriptorLimit, Eviction, LogLines,
@@ -36,6 +37,7 @@ pub(super) struct Listener {
     /// Nothing is accepted before. One timer is set for it.
     paused_until: Option<Duration>,
     failures: LogLines,
+    _share: LoadShare,
 }
 
 /// What an attempt to accept led to.
@@ -61,6 +63,7 @@ impl Listener {
         endpoint: Endpoint,
         id: u64,
         descriptors: DescriptorLimit,
+        share: LoadShare,
     ) -> Self {
         let handshakes = options.max_handshakes.min(descriptors.handshakes());
         Listener {
@@ -76,6 +79,7 @@ impl Listener {
             spare: SpareDescriptor::new(),
             paused_until: None,
             failures: LogLines::default(),
+            _share: share,
         }
     }
 

@@ -7,12 +7,13 @@ use std::time::Duration;
 use super::datagrams::Datagrams;
 use super::expiry::Expiry;
 use super::inbox::Inbox;
+use super::load::{Load, LoadShare};
 use super::session_key::SessionKey;
 use super::task::Task;
 use super::world::World;
 use crate::account::LogGate;
 use crate::auth::Verdict;
-use crate::core::{Engine, ServerCookies, SocketCore};
+use crate::core::{ServerCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
 use crate::options::{EndpointOptions, SocketOptions};
@@ -27,6 +28,7 @@ pub(crate) enum Command {
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
+        share: LoadShare,
     },
     /// Keep a connection to this endpoint.
     Connect {
@@ -34,6 +36,7 @@ pub(crate) enum Command {
         options: Arc<EndpointOptions>,
         endpoint: Endpoint,
         id: u64,
+        share: LoadShare,
     },
     /// Serve this `udp` endpoint.
     Exchange(Box<Datagrams>),
@@ -64,6 +67,8 @@ pub(crate) enum Command {
     CloseSocket(Arc<SocketCore>),
     /// The socket is closing, and has less time for that now.
     ShortenLinger(Arc<SocketCore>),
+    /// Another thread that served the socket has ended by a fault: end what works for it here.
+    Abandon(Arc<SocketCore>),
     /// The socket is being drained: take what its peers have sent, for up to this time.
     DrainSocket(Arc<SocketCore>, Duration),
     /// Replace these cookie keys by the clock, for as long as their socket lives.
@@ -107,6 +112,7 @@ pub(crate) enum Fault {
 pub(crate) struct Mailbox {
     inbox: Inbox<Command, SocketCore>,
     world: Arc<dyn World>,
+    load: Load,
 }
 
 impl Mailbox {
@@ -114,6 +120,7 @@ impl Mailbox {
         Mailbox {
             inbox: Inbox::default(),
             world,
+            load: Load::default(),
         }
     }
 
@@ -134,6 +141,11 @@ impl Mailbox {
     /// The world of the context.
     pub(super) fn world(&self) -> &dyn World {
         &*self.world
+    }
+
+    /// What its thread serves.
+    pub(super) fn load(&self) -> &Load {
+        &self.load
     }
 
     /// The time since the context began.
@@ -166,26 +178,21 @@ impl Mailbox {
     pub(super) fn close(&self) -> Vec<Weak<SocketCore>> {
         self.inbox.close()
     }
-}
 
-impl Engine for Mailbox {
-    fn enroll(&self, core: &Arc<SocketCore>) -> bool {
+    /// Notes a socket that is told when the thread ends by a fault. `false` when it has.
+    pub(super) fn enroll(&self, core: &Arc<SocketCore>) -> bool {
         self.inbox.enroll(Arc::downgrade(core))
     }
 
-    fn rotate_cookies(&self, cookies: Weak<ServerCookies>) {
+    pub(super) fn rotate_cookies(&self, cookies: Weak<ServerCookies>) {
         self.post(Command::RotateCookies(cookies));
     }
 
-    fn revise_clients(&self, core: Weak<SocketCore>) {
+    pub(super) fn revise_clients(&self, core: Weak<SocketCore>) {
         self.post(Command::Revise(core));
     }
 
-    fn shut_down(&self) {
+    pub(super) fn shut_down(&self) {
         self.post(Command::Shutdown);
-    }
-
-    fn fill_random(&self, bytes: &mut [u8]) {
-        self.world.fill_random(bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! The engine: one thread that moves bytes between transports and protocol state machines, and
+//! The engine: threads that move bytes between transports and protocol state machines, and
 //! messages between those and the sockets' pipes, in batches.
 //!
 //! ```text
@@ -23,6 +23,7 @@ mod inbox;
 mod inbox_tests;
 mod io_thread;
 mod listener;
+mod load;
 mod mailbox;
 mod raw;
 mod reactor;
@@ -37,6 +38,7 @@ mod task_tests;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod timeouts;
 mod timers;
 mod udp_endpoints;
@@ -44,12 +46,12 @@ mod wire;
 mod world;
 mod zmtp;
 
-pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) use simulated_host::SimulatedHost;
 pub use task::Work;
 pub(crate) use tasks::RunningTask;
+pub(crate) use threads::{OnStart, Placed, Threads};
 pub(crate) use timeouts::Timeout;
 pub(crate) use udp_endpoints::{bind as bind_datagrams, connect as connect_datagrams};
 

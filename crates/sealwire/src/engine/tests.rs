@@ -245,6 +245,46 @@ fn ends_alone_after(socket_type: SocketType, open: impl Fn(&Socket) -> String, a
     broken.close().unwrap();
 }
 
+/// What the other threads do for a socket of the one that ended is over as well: its peers there see that.
+#[test]
+fn a_thread_that_ends_takes_its_sockets_with_it_and_no_others() {
+    let context = Context::builder().io_threads(2).build().unwrap();
+    let bound = |affinity| {
+        let builder = Socket::builder(SocketType::Pull).context(&context);
+        let socket = builder.io_affinity(affinity).build_blocking().unwrap();
+        let endpoint = socket.bind("tcp://127.0.0.1:0").unwrap();
+        (socket, endpoint)
+    };
+    let (alone, at_alone) = bound(0b01);
+    let (both, at_first) = bound(0b01);
+    let made = Socket::builder(SocketType::Pull).context(&context);
+    both.reconfigure(made.io_affinity(0b10)).unwrap();
+    both.bind("tcp://127.0.0.1:0").unwrap();
+    let push = |endpoint| {
+        let push = Socket::builder(SocketType::Push).send_timeout(LONG);
+        let push = push.build_blocking().unwrap();
+        push.connect(endpoint).unwrap();
+        push.wait_connected(1).unwrap();
+        push
+    };
+    let (to_alone, to_both) = (push(at_alone), push(at_first));
+    let monitor = to_both.monitor();
+    let fault = Command::Fault(Fault::Panic { again: false });
+    context.threads().of(1).post(fault);
+    assert!(matches!(both.recv(), Err(Error::EngineFailed)));
+    loop {
+        let event = monitor
+            .wait_next_timeout(LONG)
+            .expect("its connection ends");
+        if matches!(event, Event::Disconnected { .. } | Event::Failed(_)) {
+            break;
+        }
+    }
+    to_alone.send("work").unwrap();
+    assert_eq!(alone.recv_timeout(LONG).unwrap().as_bytes(), b"work");
+    assert!(context.threads().any_has_failed());
+}
+
 #[test]
 fn a_listener_that_panics_ends_alone() {
     ends_alone(SocketType::Pull, |socket| {

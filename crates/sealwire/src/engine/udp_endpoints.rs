@@ -8,8 +8,10 @@ use sealwire_zmtp::SocketType;
 use sealwire_zmtp::connection::Warning;
 
 use super::datagrams::{Datagrams, Opened, Slot};
+use super::load::LoadShare;
 use super::mailbox::{Command, Mailbox};
 use super::session_key::SessionKey;
+use super::threads::{Placed, Threads};
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -56,11 +58,13 @@ impl Link for DatagramLink {
 /// Lets a DISH receive. May block to resolve a name.
 pub(crate) fn bind(
     core: &Arc<SocketCore>,
-    mailbox: &Arc<Mailbox>,
+    threads: &Threads,
+    placed: Placed,
     mut endpoint: Endpoint,
     options: &EndpointOptions,
     id: u64,
 ) -> Result<Endpoint, Error> {
+    let mailbox = threads.of(placed.thread);
     let bound = (mailbox.world().bind_datagrams(&endpoint, options))
         .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
     let (socket, address) = match bound {
@@ -72,7 +76,8 @@ pub(crate) fn bind(
     }
     let kind = RegistrationKind::Bound;
     let registration = Registration::new(endpoint.clone(), id, kind, options);
-    start(core, mailbox, registration, socket, address)?;
+    let registration = registration.on_thread(placed.thread);
+    start(core, mailbox, registration, socket, address, placed.share)?;
     warn(core, id, address);
     Ok(endpoint)
 }
@@ -80,18 +85,21 @@ pub(crate) fn bind(
 /// Lets a RADIO send. May block to resolve a name.
 pub(crate) fn connect(
     core: &Arc<SocketCore>,
-    mailbox: &Arc<Mailbox>,
+    threads: &Threads,
+    placed: Placed,
     endpoint: Endpoint,
     options: &EndpointOptions,
     id: u64,
 ) -> Result<(), Error> {
+    let mailbox = threads.of(placed.thread);
     let (socket, target) = match mailbox.world().connect_datagrams(&endpoint, options) {
         Ok(opened) => opened,
         Err(source) => return Err(Error::Connect { endpoint, source }),
     };
     let kind = RegistrationKind::Connected;
     let registration = Registration::new(endpoint.clone(), id, kind, options);
-    start(core, mailbox, registration, socket, target)?;
+    let registration = registration.on_thread(placed.thread);
+    start(core, mailbox, registration, socket, target, placed.share)?;
     core.hub.emit(Event::Connected {
         connection: id,
         endpoint,
@@ -120,6 +128,7 @@ fn start(
     registration: Registration,
     socket: DatagramSocket,
     address: SocketAddr,
+    share: LoadShare,
 ) -> Result<(), Error> {
     core.register(registration.clone())?;
     let Registration {
@@ -156,6 +165,7 @@ fn start(
         target: sends.then_some(address),
         pipe,
         slot,
+        share,
     }))));
     Ok(())
 }

@@ -41,7 +41,7 @@ use crate::auth::Admission;
 pub use crate::limits::{
     DEFAULT_BYTE_BUDGET, DEFAULT_HANDSHAKE_TIMEOUT, DEFAULT_HIGH_WATER_MARK,
     DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_HANDSHAKES, DEFAULT_MAX_MESSAGE_SIZE,
-    LEAST_CONNECTIONS_PER_KEY,
+    LEAST_CONNECTIONS_PER_KEY, MAX_IO_THREADS,
 };
 use crate::security::Security;
 use crate::waiting::Interrupt;
@@ -86,6 +86,14 @@ pub enum OptionsError {
     /// An empty routing id was chosen for a peer.
     #[error("a routing id that is chosen for a peer has 1 to {MAX_ROUTING_ID} bytes")]
     EmptyRoutingId,
+    /// A context has 1 to [`MAX_IO_THREADS`] I/O threads.
+    #[error("a context has 1 to {MAX_IO_THREADS} I/O threads, not {0}")]
+    IoThreads(usize),
+    /// The bits of `io_affinity` name no I/O thread that the context has.
+    #[error(
+        "the I/O affinity {0:#b} names no thread of the context: a bit for each, the lowest for the first, or 0 for any"
+    )]
+    IoAffinity(u64),
     /// No socket can be made of this type.
     #[error("this version has no {0} sockets")]
     SocketType(SocketType),
@@ -170,6 +178,8 @@ pub(crate) struct SocketOptions {
     pub(crate) immediate: bool,
     /// Messages wait for the peer of each endpoint in a queue of its own.
     pub(crate) queue_per_endpoint: bool,
+    /// A bit for each I/O thread that may serve an endpoint; none for any.
+    pub(crate) io_affinity: u64,
     pub(crate) zap_domain: Option<String>,
     pub(crate) admission: Option<Admission>,
     pub(crate) zap_timeout: Duration,
@@ -218,6 +228,7 @@ impl SocketOptions {
             receive_byte_budget: DEFAULT_BYTE_BUDGET,
             immediate: false,
             queue_per_endpoint: false,
+            io_affinity: 0,
             zap_domain: None,
             admission: None,
             zap_timeout: crate::auth::zap::DEFAULT_TIMEOUT,

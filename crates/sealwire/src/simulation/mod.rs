@@ -49,7 +49,7 @@ pub use scene::{PAUSE, Scene, address};
 pub use stranger::Stranger;
 
 use crate::context::Context;
-use crate::engine::SimulatedHost;
+use crate::engine::{SimulatedHost, Threads};
 use crate::inproc;
 pub use crate::transport::simulated::{
     Conditions, DatagramFaults, Network, Random, SimulatedDatagrams, SimulatedListener,
@@ -78,11 +78,21 @@ impl Simulation {
 
     /// A context on a host with this address.
     pub fn context(&mut self, address: IpAddr) -> Context {
+        self.context_of(1, address)
+    }
+
+    /// The same with this number of I/O threads.
+    pub fn context_of(&mut self, threads: usize, address: IpAddr) -> Context {
         let inproc = Arc::<inproc::Registry>::default();
-        let host = SimulatedHost::new(&self.network, address, inproc.clone());
-        let context = Context::served_by(host.mailbox().clone(), inproc);
-        self.hosts.push(host);
-        context
+        let hosts = (0..threads).map(|_| {
+            let inproc = inproc.clone();
+            SimulatedHost::new(&self.network, address, inproc)
+        });
+        let hosts: Vec<_> = hosts.collect();
+        let mailboxes = hosts.iter().map(|host| host.mailbox().clone());
+        let threads = Threads::played(mailboxes.collect());
+        self.hosts.extend(hosts);
+        Context::served_by(threads, inproc)
     }
 
     /// Hosts whose context goes on.

@@ -62,10 +62,11 @@ impl Scene {
         self
     }
 
-    /// A context on the host with this number.
+    /// A context on the host with this number, with one I/O thread or two, by the seed.
     pub fn context(&mut self, host: u8) -> Context {
         let address = self.host(host);
-        self.simulation.context(address)
+        let threads = 1 + (self.seed / 2 % 2) as usize;
+        self.simulation.context_of(threads, address)
     }
 
     /// The address of a host with this number, which has no context.

@@ -9,10 +9,10 @@ use sealwire_zmtp::SocketType;
 use crate::context::Context;
 use crate::core::{Closing, Registration, RegistrationKind, SocketCore, UsableBy};
 use crate::endpoint::Endpoint;
-use crate::engine::{self, Command};
+use crate::engine::{self, Command, Placed};
 use crate::error::{Error, Unusable};
 use crate::monitor::Event;
-use crate::options::{EndpointOptions, SocketOptions, bounded};
+use crate::options::{EndpointOptions, OptionsError, SocketOptions, bounded};
 use crate::zap;
 
 /// Closes the socket when the last of its handles is gone.
@@ -44,21 +44,25 @@ impl Handle {
             if core.socket_type() != SocketType::Dish {
                 return Err(usable.error(&endpoint, Unusable::Direction));
             }
-            engine::bind_datagrams(core, context.mailbox(), endpoint, &options, id)?
+            let placed = self.place(&options)?;
+            engine::bind_datagrams(core, context.threads(), placed, endpoint, &options, id)?
         } else {
-            let (listener, endpoint) = context
-                .mailbox()
+            let Placed { thread, share } = self.place(&options)?;
+            let mailbox = context.threads().of(thread);
+            let (listener, endpoint) = mailbox
                 .listen(&endpoint, &options)
                 .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
-            core.register(Registration::new(endpoint.clone(), id, kind, &options))?;
+            let registration = Registration::new(endpoint.clone(), id, kind, &options);
+            core.register(registration.on_thread(thread))?;
             let (core, bound) = (core.clone(), endpoint.clone());
-            context.mailbox().post(Command::Listen {
+            mailbox.post(Command::Listen {
                 core,
                 options: options.clone(),
                 listener,
                 endpoint: bound,
                 id,
+                share,
             });
             endpoint
         };
@@ -90,20 +94,40 @@ impl Handle {
             if core.socket_type() != SocketType::Radio {
                 return Err(usable.error(&endpoint, Unusable::Direction));
             }
-            engine::connect_datagrams(core, context.mailbox(), endpoint, &options, id)?;
+            let placed = self.place(&options)?;
+            engine::connect_datagrams(core, context.threads(), placed, endpoint, &options, id)?;
             return Ok(id);
         }
+        let Placed { thread, share } = self.place(&options)?;
         let kind = RegistrationKind::Connected;
         let registration = Registration::new(endpoint.clone(), id, kind, &options);
+        let registration = registration.on_thread(thread);
         core.register(registration.with_routing_id(routing_id))?;
         self.warn_of_clients(&options, &endpoint);
-        context.mailbox().post(Command::Connect {
+        context.threads().of(thread).post(Command::Connect {
             core: core.clone(),
             options,
             endpoint,
             id,
+            share,
         });
         Ok(id)
+    }
+
+    /// The I/O thread for an endpoint with these options.
+    fn place(&self, options: &SocketOptions) -> Result<Placed, Error> {
+        let placed = self.context.threads().place(options.io_affinity);
+        let placed = placed.ok_or(OptionsError::IoAffinity(options.io_affinity))?;
+        self.core.enroll_at(placed.thread)?;
+        Ok(placed)
+    }
+
+    /// Tells all I/O threads that serve something of the socket. The caller has attached it once.
+    fn tell_threads(&self, command: impl Fn(Arc<SocketCore>) -> Command) {
+        for thread in self.core.attach_threads() {
+            let command = command(self.core.clone());
+            self.context.threads().of(thread).post(command);
+        }
     }
 
     /// Tells who comes in there, where it may not be meant.
@@ -131,9 +155,12 @@ impl Handle {
         let registration = core.unregister(endpoint, RegistrationKind::Bound)?;
         match endpoint {
             Endpoint::Inproc(name) => context.inproc().unbind(core, name),
-            _ => context.mailbox().post(Command::Withdraw {
-                id: registration.id,
-            }),
+            _ => {
+                let mailbox = context.threads().of(registration.thread);
+                mailbox.post(Command::Withdraw {
+                    id: registration.id,
+                });
+            }
         }
         core.hub.emit(Event::Unbound {
             endpoint: endpoint.clone(),
@@ -146,9 +173,12 @@ impl Handle {
         let registration = core.unregister(endpoint, RegistrationKind::Connected)?;
         match endpoint {
             Endpoint::Inproc(name) => context.inproc().disconnect(core, name, registration.id),
-            _ => context.mailbox().post(Command::Withdraw {
-                id: registration.id,
-            }),
+            _ => {
+                let mailbox = context.threads().of(registration.thread);
+                mailbox.post(Command::Withdraw {
+                    id: registration.id,
+                });
+            }
         }
         Ok(())
     }
@@ -171,8 +201,7 @@ impl Handle {
             }
         }
         context.inproc().drain(core);
-        let command = Command::DrainSocket(core.clone(), bounded(limit));
-        context.mailbox().post(command);
+        self.tell_threads(|core| Command::DrainSocket(core, bounded(limit)));
         Ok(())
     }
 
@@ -182,12 +211,12 @@ impl Handle {
         let core = &self.core;
         // The attachment keeps the socket from ending before the I/O thread has seen the command.
         core.add_attachment();
-        let command = match core.begin_close(linger.map(bounded)) {
+        let command: fn(Arc<SocketCore>) -> Command = match core.begin_close(linger.map(bounded)) {
             Closing::Begun => {
                 self.context.inproc().close(core);
-                Command::CloseSocket(core.clone())
+                Command::CloseSocket
             }
-            Closing::Shortened => Command::ShortenLinger(core.clone()),
+            Closing::Shortened => Command::ShortenLinger,
             Closing::Unchanged => {
                 if core.has_failed() {
                     // A fault that ends a socket leaves its names.
@@ -197,7 +226,7 @@ impl Handle {
                 return;
             }
         };
-        self.context.mailbox().post(command);
+        self.tell_threads(command);
     }
 }
 

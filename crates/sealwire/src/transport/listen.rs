@@ -229,7 +229,7 @@ impl BoundListener {
             }
             #[cfg(any(test, feature = "simulation"))]
             BoundListener::Simulated(listener) => {
-                listener.register(token);
+                listener.register(super::simulated::poller_of(registry), token);
                 Ok(())
             }
         }

@@ -26,6 +26,7 @@ mod incoming;
 mod inproc;
 #[cfg(target_os = "linux")]
 mod interfaces;
+mod io_threads;
 #[cfg(unix)]
 mod ipc_wildcard;
 mod keys;

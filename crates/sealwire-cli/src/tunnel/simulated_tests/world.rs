@@ -35,7 +35,7 @@ enum Next {
 impl Simulated {
     pub(super) fn new(network: &Network, host: IpAddr, port: u16) -> Self {
         let listener = network.listen((host, port).into()).unwrap();
-        listener.register(Token(LISTENER));
+        listener.register(None, Token(LISTENER));
         Simulated {
             network: network.clone(),
             host,
@@ -53,7 +53,7 @@ impl Simulated {
             Next::At(at) => at <= self.network.now(),
             Next::Never => false,
         };
-        is_time || self.network.has_ready(self.host)
+        is_time || self.network.has_ready(self.host, None)
     }
 
     pub(super) fn stop(&mut self) {
@@ -70,7 +70,7 @@ impl World for Simulated {
     }
 
     fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
-        let told = self.network.take_ready(self.host);
+        let told = self.network.take_ready(self.host, None);
         // The effect of events told now, or of timers that are due, is known with the next poll.
         let is_idle = self.next == Next::Poll && told.is_empty();
         self.next = match timeout {
@@ -99,7 +99,7 @@ impl World for Simulated {
     }
 
     fn register(&self, stream: &mut Socket, connection: u64) -> io::Result<()> {
-        stream.0.watch(Some(connection as usize));
+        stream.0.watch(None, Some(connection as usize));
         Ok(())
     }
 

@@ -364,6 +364,16 @@ mod chosen {
     }
 
     #[test]
+    fn a_stream_hears_nothing_of_a_connection_that_never_stood() {
+        let scene = Scene::new(SocketType::Stream);
+        let expected = scene.try_expect("one", Some("chosen")).unwrap();
+        scene.gives_up(&expected);
+        assert_eq!(scene.received(), [""; 0]);
+        let gone = scene.sends(&["chosen", "bytes"]);
+        assert!(matches!(gone, Err(Error::Unroutable(_))));
+    }
+
+    #[test]
     fn a_connection_of_a_stream_that_was_closed_before_it_stood_is_closed_then() {
         let scene = Scene::new(SocketType::Stream);
         let expected = scene.try_expect("one", Some("chosen")).unwrap();

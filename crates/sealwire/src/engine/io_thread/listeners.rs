@@ -13,6 +13,7 @@ use crate::account::{self, Kind, Place};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::listener::{Accepted, Listener};
+use crate::engine::load::LoadShare;
 use crate::engine::session::End;
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::timers::Timer;
@@ -49,6 +50,7 @@ impl IoThread {
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
+        share: LoadShare,
     ) {
         let mut listener = Listener::new(
             core,
@@ -57,6 +59,7 @@ impl IoThread {
             endpoint,
             id,
             self.reactor.world.descriptor_limit(),
+            share,
         );
         let token = Token(self.sources.vacant_slot());
         if let Err(error) = listener

@@ -26,30 +26,16 @@ use super::reactor::Reactor;
 use super::tasks::Tasks;
 use super::timeouts::Timeouts;
 use super::timers::Timer;
-use super::world::{PollEvent, System, World};
+use super::world::{PollEvent, World};
 use crate::core::{ROTATION_PERIOD, ServerCookies, SocketCore, rotate_cookies};
 use crate::guard;
 use crate::inproc;
 use crate::options::EndpointOptions;
-use crate::signals;
 
 /// How often authenticators are asked whether they have changed their mind.
 const REVISION_PERIOD: Duration = Duration::from_millis(500);
 /// A time that is not over yet.
 const MOMENT: Duration = Duration::from_nanos(1);
-
-/// Starts the I/O thread of a context with these names of `inproc`.
-pub(crate) fn start(inproc: Arc<inproc::Registry>) -> io::Result<Arc<Mailbox>> {
-    let thread = IoThread::new(Arc::new(System::new()?), inproc);
-    let mailbox = thread.mailbox().clone();
-    // The threads that it starts in turn take no signals either.
-    signals::held_back(|| {
-        thread::Builder::new()
-            .name("sealwire-io".into())
-            .spawn(move || thread.run())
-    })?;
-    Ok(mailbox)
-}
 
 /// How the thread came to its end.
 #[derive(PartialEq, Eq)]
@@ -121,7 +107,7 @@ impl IoThread {
 
     /// Serves the context until it is gone. A fault that belongs to no source ends all its sockets,
     /// so that nobody waits for what will not come.
-    fn run(mut self) {
+    pub(super) fn run(mut self) {
         guard::mark_io_thread();
         let served = guard::contain("serving a context", || {
             loop {
@@ -258,23 +244,25 @@ impl IoThread {
                 listener,
                 endpoint,
                 id,
+                share,
             } => {
                 // Another thread has begun to drain the socket meanwhile.
                 if core.is_draining() {
                     return not_served(core, options);
                 }
-                self.listen(core, options, listener, endpoint, id);
+                self.listen(core, options, listener, endpoint, id, share);
             }
             Command::Connect {
                 core,
                 options,
                 endpoint,
                 id,
+                share,
             } => {
                 if core.is_draining() {
                     return not_served(core, options);
                 }
-                let connector = Connector::new(core, options, endpoint, id);
+                let connector = Connector::new(core, options, endpoint, id, share);
                 let slot = self
                     .sources
                     .insert(EventSource::Connector(Box::new(connector)));
@@ -319,6 +307,7 @@ impl IoThread {
             }
             Command::CloseSocket(core) => self.close_socket(core),
             Command::ShortenLinger(core) => self.shorten_linger(core),
+            Command::Abandon(core) => self.abandon(core),
             Command::DrainSocket(core, limit) => self.drain_socket(&core, limit),
             Command::RotateCookies(cookies) => {
                 if self.cookies.is_empty() {

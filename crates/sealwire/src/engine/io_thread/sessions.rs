@@ -133,6 +133,7 @@ impl IoThread {
             origin,
             endpoint,
             address,
+            _share: mailbox.load().share(),
         };
         let mut session = Session::new(identity, stream, &**world);
         let registered = session.register(world.registry());

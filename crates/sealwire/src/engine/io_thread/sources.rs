@@ -237,6 +237,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::Endpoint;
+    use crate::engine::load::Load;
     use crate::socket::Socket;
 
     fn connector(socket: &Socket, id: u64) -> EventSource {
@@ -247,6 +248,7 @@ mod tests {
             core.options(),
             endpoint,
             id,
+            Load::default().share(),
         )))
     }
 

@@ -7,6 +7,7 @@ use sealwire_zmtp::connection::Warning;
 use super::end::End;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
+use crate::engine::load::LoadShare;
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::failure::ConnectionFailure;
 use crate::monitor::Event;
@@ -22,6 +23,8 @@ pub(in crate::engine) struct Identity {
     pub(in crate::engine) origin: Origin,
     pub(in crate::engine) endpoint: Endpoint,
     pub(in crate::engine) address: PeerAddress,
+    /// Of the load of its I/O thread.
+    pub(in crate::engine) _share: LoadShare,
 }
 
 impl Identity {
@@ -70,6 +73,7 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
+    use crate::engine::load::Load;
     use crate::error::Presence;
     use crate::failure::FailureCause;
     use crate::monitor::Monitor;
@@ -89,6 +93,7 @@ mod tests {
             origin: Origin::Listener { slot: 1, id: 2 },
             endpoint: endpoint.parse().unwrap(),
             address: PeerAddress::Tcp(address.parse().unwrap()),
+            _share: Load::default().share(),
         }
     }
 

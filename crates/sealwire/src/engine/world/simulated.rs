@@ -13,7 +13,7 @@ use super::{PollEvent, Work, World};
 use crate::account::DescriptorLimit;
 use crate::endpoint::{Endpoint, TcpSource};
 use crate::options::{SocketOptions, TcpOptions};
-use crate::transport::simulated::Network;
+use crate::transport::simulated::{Network, poller_of};
 use crate::transport::udp::DatagramSocket;
 use crate::transport::{BoundListener, Stream, Target};
 
@@ -21,7 +21,7 @@ use crate::transport::{BoundListener, Stream, Target};
 pub(in crate::engine) struct Host {
     network: Network,
     address: IpAddr,
-    /// Of a poll that nothing is registered with: transports ask for one.
+    /// Of a poll that nothing is registered with: transports ask for one, and tell this thread from others of its host by it.
     registry: Registry,
     woken: AtomicBool,
     next: Mutex<Next>,
@@ -85,7 +85,9 @@ impl Host {
         *self.next() == Next::Poll
             || self.timer().is_some_and(|at| at <= self.network.now())
             || self.woken.load(Ordering::Relaxed)
-            || self.network.has_ready(self.address)
+            || self
+                .network
+                .has_ready(self.address, poller_of(&self.registry))
     }
 }
 
@@ -105,7 +107,9 @@ impl World for Host {
 
     fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         self.run_blocking_work();
-        let told = self.network.take_ready(self.address);
+        let told = self
+            .network
+            .take_ready(self.address, poller_of(&self.registry));
         let mut next = self.next();
         // The results of notifications told now, and of timers that are due, are known with the next poll.
         let is_idle = *next == Next::Poll && told.is_empty() && !self.take_woken();

@@ -120,3 +120,78 @@ impl Pipes {
         messages.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Weak};
+
+    use sealwire_zmtp::Config;
+
+    use super::*;
+    use crate::options::SocketOptions;
+    use crate::pattern::pattern;
+    use crate::pattern::pipes::Sole;
+
+    /// How often it was told of output.
+    #[derive(Default)]
+    struct KeepsBack(AtomicUsize);
+
+    impl Link for KeepsBack {
+        fn output_ready(&self, _alone: bool) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        fn input_wanted(&self) {}
+        fn disconnect(&self, _reason: Dismissal) {}
+        fn finish(&self) {}
+
+        fn keeps_output_back(&self) -> bool {
+            true
+        }
+    }
+
+    fn pipes() -> (Pipes, SocketOptions) {
+        let options = SocketOptions::new(SocketType::Push);
+        let pattern = pattern(&options, |_| {}).unwrap();
+        (Pipes::new(Sole::past(&*pattern)), options)
+    }
+
+    fn arrive(pipes: &mut Pipes, id: PipeId, options: Weak<EndpointOptions>) -> Arc<KeepsBack> {
+        let link = Arc::new(KeepsBack::default());
+        let address = PeerAddress::Inproc("peer".into());
+        let peer = Arc::new(Peer::datagram(address, 1, SocketType::Pull));
+        pipes.arrived(id, peer, link.clone(), options, [].into_iter());
+        if let Some(signals) = pipes.take_signals() {
+            signals.deliver();
+        }
+        link
+    }
+
+    #[test]
+    fn the_link_is_told_of_what_waits_and_of_nothing_where_nothing_waits() {
+        for waiting in [0, 1, 3] {
+            let (mut pipes, options) = pipes();
+            let marks = HighWaterMarks::of(&options);
+            let id = pipes.await_peer(marks, Provenance::default());
+            for _ in 0..waiting {
+                pipes.push(id, Item::Message(Frames::from("waits")));
+            }
+            let link = arrive(&mut pipes, id, Weak::new());
+            assert_eq!(link.0.load(Ordering::Relaxed), waiting.min(1));
+        }
+    }
+
+    #[test]
+    fn the_pipe_is_that_of_the_connection_from_then_on() {
+        let (mut pipes, options) = pipes();
+        let marks = HighWaterMarks::of(&options);
+        let id = pipes.await_peer(marks, Provenance::default());
+        assert!(pipes.options(id).is_none());
+        assert_eq!(pipes.slab[id].carriage, Carriage::Single);
+        let protocol = Config::new(SocketType::Push);
+        let endpoint = Arc::new(EndpointOptions::new(options, protocol));
+        arrive(&mut pipes, id, Arc::downgrade(&endpoint));
+        assert!(Arc::ptr_eq(&pipes.options(id).unwrap(), &endpoint));
+        assert_eq!(pipes.slab[id].carriage, Carriage::KeptBack);
+    }
+}

@@ -183,6 +183,14 @@ impl SocketBuilder {
         self
     }
 
+    /// Sets which I/O threads of the [context](crate::Context::builder) may serve the endpoints that are bound and
+    /// connected to from then on, by a bit for each, the lowest for the first. Binding and connecting fail where no bit
+    /// is a thread's ([`OptionsError::IoAffinity`](crate::options::OptionsError::IoAffinity)). Default: 0, any of them.
+    pub fn io_affinity(mut self, threads: u64) -> Self {
+        self.options.io_affinity = threads;
+        self
+    }
+
     /// Sets the size of the largest message accepted from a peer, all frames together, in bytes. A peer that
     /// sends a larger one is disconnected. Default 64 MiB; zero is
     /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).

@@ -63,18 +63,22 @@ impl Random {
     }
 }
 
+/// A poll of a host, by a number that it chose; a host without threads has one without a number.
+pub(crate) type Poller = Option<i32>;
+
 /// What a poll has to tell of a transport, once it is registered.
 #[derive(Default)]
 pub(super) struct Watch {
     pub(super) token: Option<usize>,
+    pub(super) poller: Poller,
     pub(super) readable: bool,
     pub(super) writable: bool,
 }
 
 impl Watch {
-    /// Whether a poll would tell of it.
-    fn tells(&self) -> bool {
-        self.token.is_some() && (self.readable || self.writable)
+    /// Whether this poll would tell of it.
+    fn tells(&self, poller: Poller) -> bool {
+        self.token.is_some() && self.poller == poller && (self.readable || self.writable)
     }
 }
 
@@ -230,21 +234,22 @@ impl Network {
         state.datagrams.advance(now);
     }
 
-    /// Returns whether a poll of this host would tell anything.
-    pub fn has_ready(&self, host: IpAddr) -> bool {
+    /// Returns whether this poll of this host would tell anything.
+    pub fn has_ready(&self, host: IpAddr, poller: Poller) -> bool {
         let state = self.lock();
         let (mut ends, mut listeners) = (state.ends.values(), state.listeners.values());
-        ends.any(|end| end.host == host && end.watch.tells())
-            || listeners.any(|listening| listening.host == Some(host) && listening.watch.tells())
-            || state.datagrams.has_ready(host)
+        ends.any(|end| end.host == host && end.watch.tells(poller))
+            || listeners
+                .any(|listening| listening.host == Some(host) && listening.watch.tells(poller))
+            || state.datagrams.has_ready(host, poller)
     }
 
-    /// Takes the events that a poll of this host tells, each change once, in an order that the seed decides.
-    pub fn take_ready(&self, host: IpAddr) -> Vec<Told> {
+    /// Takes the events that this poll of this host tells, each change once, in an order that the seed decides.
+    pub fn take_ready(&self, host: IpAddr, poller: Poller) -> Vec<Told> {
         let mut state = self.lock();
         let mut told = Vec::new();
         let mut tell = |watch: &mut Watch, hung_up: bool| {
-            if let Some(token) = watch.token.filter(|_| watch.tells()) {
+            if let Some(token) = watch.token.filter(|_| watch.tells(poller)) {
                 told.push((token, watch.readable, watch.writable, hung_up));
                 (watch.readable, watch.writable) = (false, false);
             }

@@ -8,7 +8,8 @@ use bytes::Buf as _;
 
 use mio::{Interest, Registry, Token};
 
-use super::network::{Network, Standing, State};
+use super::network::{Network, Poller, Standing, State};
+use super::poller_of;
 
 impl Network {
     /// Begins to listen. The port may be zero.
@@ -143,12 +144,12 @@ impl SimulatedStream {
         });
     }
 
-    /// Makes polls of its host tell with this token when it is ready.
-    pub fn watch(&self, token: Option<usize>) {
+    /// Makes this poll of its host tell with this token when it is ready.
+    pub fn watch(&self, poller: Poller, token: Option<usize>) {
         self.with(|state, number| {
             let room = state.room(number).is_some_and(|room| room > 0);
             let end = state.ends.get_mut(&number).expect("it is held");
-            end.watch.token = token;
+            (end.watch.poller, end.watch.token) = (poller, token);
             // Registering tells what holds already.
             end.watch.readable = !end.unread.is_empty() || end.ended || end.reset;
             end.watch.writable = room && end.standing == Standing::Connected;
@@ -166,18 +167,18 @@ impl Drop for SimulatedStream {
 }
 
 impl mio::event::Source for SimulatedStream {
-    fn register(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
-        self.watch(Some(token.0));
+    fn register(&mut self, registry: &Registry, token: Token, _: Interest) -> io::Result<()> {
+        self.watch(poller_of(registry), Some(token.0));
         Ok(())
     }
 
-    fn reregister(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
-        self.watch(Some(token.0));
+    fn reregister(&mut self, registry: &Registry, token: Token, _: Interest) -> io::Result<()> {
+        self.watch(poller_of(registry), Some(token.0));
         Ok(())
     }
 
-    fn deregister(&mut self, _: &Registry) -> io::Result<()> {
-        self.watch(None);
+    fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        self.watch(poller_of(registry), None);
         Ok(())
     }
 }
@@ -217,11 +218,11 @@ impl SimulatedListener {
         Ok((SimulatedStream::new(self.network.clone(), number), remote))
     }
 
-    /// Makes polls of its host tell of connections with this token.
-    pub fn register(&self, token: Token) {
+    /// Makes this poll of its host tell of connections with this token.
+    pub fn register(&self, poller: Poller, token: Token) {
         let mut state = self.network.lock();
         let listening = state.listeners.get_mut(&self.address).expect("it is held");
-        listening.watch.token = Some(token.0);
+        (listening.watch.poller, listening.watch.token) = (poller, Some(token.0));
         listening.watch.readable = !listening.ready.is_empty();
     }
 }

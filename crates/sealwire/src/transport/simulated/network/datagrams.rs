@@ -9,7 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use mio::{Interest, Registry, Token};
 
-use super::{Network, State, Watch};
+use super::{Network, Poller, State, Watch};
+use crate::transport::simulated::poller_of;
 
 /// Datagrams that a socket holds before further ones are lost.
 const RECEIVE_BUFFER: usize = 100;
@@ -88,10 +89,10 @@ impl Datagrams {
         of_host.map(|socket| &mut socket.watch)
     }
 
-    /// Whether a poll of a host would tell of one.
-    pub(super) fn has_ready(&self, host: IpAddr) -> bool {
+    /// Whether this poll of a host would tell of one.
+    pub(super) fn has_ready(&self, host: IpAddr, poller: Poller) -> bool {
         let mut sockets = self.sockets.values();
-        sockets.any(|socket| socket.address.ip() == host && socket.watch.tells())
+        sockets.any(|socket| socket.address.ip() == host && socket.watch.tells(poller))
     }
 
     fn open(&mut self, address: SocketAddr, receives_at: Option<SocketAddr>) -> usize {
@@ -264,9 +265,9 @@ impl SimulatedDatagrams {
         })
     }
 
-    fn watch(&self, token: Option<usize>) {
+    fn watch(&self, poller: Poller, token: Option<usize>) {
         self.with(|_, socket| {
-            socket.watch.token = token;
+            (socket.watch.poller, socket.watch.token) = (poller, token);
             // Registering tells what holds already.
             socket.watch.readable = !socket.unread.is_empty();
             socket.watch.writable = socket.held_up_until.is_none();
@@ -281,18 +282,18 @@ impl Drop for SimulatedDatagrams {
 }
 
 impl mio::event::Source for SimulatedDatagrams {
-    fn register(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
-        self.watch(Some(token.0));
+    fn register(&mut self, registry: &Registry, token: Token, _: Interest) -> io::Result<()> {
+        self.watch(poller_of(registry), Some(token.0));
         Ok(())
     }
 
-    fn reregister(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
-        self.watch(Some(token.0));
+    fn reregister(&mut self, registry: &Registry, token: Token, _: Interest) -> io::Result<()> {
+        self.watch(poller_of(registry), Some(token.0));
         Ok(())
     }
 
-    fn deregister(&mut self, _: &Registry) -> io::Result<()> {
-        self.watch(None);
+    fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        self.watch(poller_of(registry), None);
         Ok(())
     }
 }
