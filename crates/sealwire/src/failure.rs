@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::account::{AddressLimit, Exceeded};
+use crate::auth::zap;
 use crate::endpoint::Endpoint;
 use crate::peer::{Peer, PeerAddress};
 use crate::transport::{DatagramError, SocksError};
@@ -15,6 +16,10 @@ pub struct ConnectionFailure {
     pub(crate) connection: Option<u64>,
     pub(crate) endpoint: Endpoint,
     pub(crate) address: PeerAddress,
+    /// Whether the peer connected to the endpoint.
+    pub(crate) accepted: bool,
+    pub(crate) local_address: Option<PeerAddress>,
+    pub(crate) descriptor: Option<i32>,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) cause: FailureCause,
 }
@@ -33,6 +38,23 @@ impl ConnectionFailure {
     /// Returns the address of the peer.
     pub fn address(&self) -> &PeerAddress {
         &self.address
+    }
+
+    /// Returns whether the peer connected to this socket; `false` where this socket connected, or tried to.
+    pub fn is_accepted(&self) -> bool {
+        self.accepted
+    }
+
+    /// Returns the address of this end of the connection; `None` where there was no connection yet, and as
+    /// [`Peer::local_address`] says.
+    pub fn local_address(&self) -> Option<&PeerAddress> {
+        self.local_address.as_ref()
+    }
+
+    /// Returns the number that the descriptor of the connection had, or of the latest attempt to connect; `None`
+    /// where the system gave none, and as [`Peer::descriptor`] says. It is closed.
+    pub fn descriptor(&self) -> Option<i32> {
+        self.descriptor
     }
 
     /// Returns the peer that was connected; `None` if the handshake had not been completed.
@@ -118,12 +140,15 @@ pub enum FailureCause {
     LimitExceeded(#[from] Exceeded),
     /// The ZAP handler refused the peer, gave no answer (status 300), or one that is none (500).
     #[error("refused by ZAP: {status} {text}")]
+    #[non_exhaustive]
     RefusedByZap {
         /// 300, 400 or 500 (RFC 27). The peer is told this number, except for 300 with another
         /// mechanism than BLAKE3: see [`Status`](crate::auth::Status).
         status: u16,
         /// Why.
         text: String,
+        /// Where the handler did not decide: the reason.
+        fault: Option<zap::Fault>,
     },
     /// A panic: in this library, or in what it was given to call, such as a
     /// [`Provider`](crate::Provider) of primitives. The log says which.
@@ -318,6 +343,7 @@ mod tests {
             FailureCause::RefusedByZap {
                 status: 400,
                 text: "no".into(),
+                fault: None,
             },
             FailureCause::HandshakeEvicted,
             FailureCause::TooManyConnections,

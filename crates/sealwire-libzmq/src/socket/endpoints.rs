@@ -8,6 +8,7 @@ use sealwire::{Endpoint, EndpointError, Error, SocketType};
 use super::Socket;
 use super::errors::errno_of;
 use crate::errno::Errno;
+use crate::monitor::Told;
 use crate::options::number;
 
 /// The endpoints of a socket by the texts that name them.
@@ -52,8 +53,13 @@ impl Socket {
         self.check()?;
         let endpoint = parse(text)?;
         self.apply_settings()?;
-        let bound = self.inner.bind(endpoint);
-        let bound = bound.map_err(|error| self.errno(&error))?;
+        let bound = self.inner.bind(endpoint).map_err(|error| {
+            let why = self.errno(&error);
+            if let Error::Bind { .. } = error {
+                self.tell(&Told::bind_failed(text, why));
+            }
+            why
+        })?;
         let written = written(&bound, self.settings().flag(number::IPV6));
         let mut endpoints = self.endpoints();
         endpoints.last.clone_from(&written);

@@ -4,6 +4,7 @@ use std::mem;
 
 use crate::endpoint::Endpoint;
 use crate::options::EndpointOptions;
+use crate::peer::PeerAddress;
 
 /// An endpoint that the socket is bound or connected to.
 #[derive(Debug, Clone)]
@@ -11,6 +12,10 @@ pub(crate) struct Registration {
     pub(crate) endpoint: Endpoint,
     pub(crate) id: u64,
     pub(crate) kind: RegistrationKind,
+    /// Where its listener listens.
+    pub(crate) local_address: Option<PeerAddress>,
+    /// The number of the listener's descriptor.
+    pub(crate) descriptor: Option<i32>,
     /// Whether messages wait for its peer.
     waits: bool,
     /// Whether it is connected to again after its peer has gone.
@@ -28,9 +33,22 @@ impl Registration {
             endpoint,
             id,
             kind,
+            local_address: None,
+            descriptor: None,
             waits: kind == RegistrationKind::Connected && !options.immediate,
             returns: !options.reconnect.stop.after_disconnect,
         }
+    }
+
+    /// With where its listener listens, and the number of the descriptor.
+    pub(crate) fn listening_at(
+        mut self,
+        local_address: Option<PeerAddress>,
+        descriptor: Option<i32>,
+    ) -> Self {
+        self.local_address = local_address;
+        self.descriptor = descriptor;
+        self
     }
 }
 
@@ -86,9 +104,8 @@ impl Endpoints {
         entries.any(|entry| entry.id == id && entry.returns)
     }
 
-    pub(super) fn of_kind(&self, kind: RegistrationKind) -> Vec<Endpoint> {
-        let of_kind = self.entries.iter().filter(|entry| entry.kind == kind);
-        of_kind.map(|entry| entry.endpoint.clone()).collect()
+    pub(super) fn of_kind(&self, kind: RegistrationKind) -> impl Iterator<Item = &Registration> {
+        self.entries.iter().filter(move |entry| entry.kind == kind)
     }
 
     /// Whether an endpoint is being connected to for whose peer messages are to wait.
@@ -154,7 +171,8 @@ mod tests {
         let of = Endpoint::Inproc("a".into());
         assert_eq!(endpoints.unregister(&of, Connected).unwrap().id, 2);
         for kind in [Bound, Connected] {
-            assert_eq!(endpoints.of_kind(kind), std::slice::from_ref(&of));
+            let of_kind: Vec<_> = endpoints.of_kind(kind).map(|it| &it.endpoint).collect();
+            assert_eq!(of_kind, [&of]);
         }
         endpoints.forget(3);
         assert!(!endpoints.has(3) && endpoints.has(1));

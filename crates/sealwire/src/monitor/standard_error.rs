@@ -110,6 +110,9 @@ mod tests {
             connection: None,
             endpoint: "inproc://anywhere".parse().unwrap(),
             address: PeerAddress::Inproc("anywhere".into()),
+            accepted: false,
+            local_address: None,
+            descriptor: None,
             peer: None,
             cause,
         })
@@ -120,6 +123,7 @@ mod tests {
         let line = line(&failed(FailureCause::RefusedByZap {
             status: 400,
             text: "\u{1b}[2Jno\nyes\u{202e}".into(),
+            fault: None,
         }));
         let text = line.strip_suffix('\n').unwrap();
         assert_eq!(printable(text), text);

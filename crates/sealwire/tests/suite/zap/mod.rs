@@ -97,7 +97,7 @@ fn reply(request: &[Vec<u8>], status: &str, user: &str, metadata: &[u8]) -> Vec<
 fn refusal(event: &Event) -> Option<(u16, String)> {
     match event {
         Event::Failed(failure) => match failure.cause() {
-            FailureCause::RefusedByZap { status, text } => Some((*status, text.clone())),
+            FailureCause::RefusedByZap { status, text, .. } => Some((*status, text.clone())),
             _ => None,
         },
         _ => None,
