@@ -7,19 +7,14 @@ use std::sync::Arc;
 use crate::account::{AddressLimit, Exceeded};
 use crate::auth::zap;
 use crate::endpoint::Endpoint;
-use crate::peer::{Peer, PeerAddress};
+use crate::peer::{Ends, Peer, PeerAddress};
 use crate::transport::{DatagramError, SocksError};
 
 /// A connection that failed, with where it led and why.
 #[derive(Debug, Clone)]
 pub struct ConnectionFailure {
     pub(crate) connection: Option<u64>,
-    pub(crate) endpoint: Endpoint,
-    pub(crate) address: PeerAddress,
-    /// Whether the peer connected to the endpoint.
-    pub(crate) accepted: bool,
-    pub(crate) local_address: Option<PeerAddress>,
-    pub(crate) descriptor: Option<i32>,
+    pub(crate) ends: Arc<Ends>,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) cause: FailureCause,
 }
@@ -32,29 +27,29 @@ impl ConnectionFailure {
 
     /// Returns the endpoint that was bound or connected to.
     pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+        &self.ends.endpoint
     }
 
     /// Returns the address of the peer.
     pub fn address(&self) -> &PeerAddress {
-        &self.address
+        &self.ends.remote
     }
 
     /// Returns whether the peer connected to this socket; `false` where this socket connected, or tried to.
     pub fn is_accepted(&self) -> bool {
-        self.accepted
+        self.ends.accepted
     }
 
     /// Returns the address of this end of the connection; `None` where there was no connection yet, and as
     /// [`Peer::local_address`] says.
     pub fn local_address(&self) -> Option<&PeerAddress> {
-        self.local_address.as_ref()
+        self.ends.local.as_ref()
     }
 
     /// Returns the number that the descriptor of the connection had, or of the latest attempt to connect; `None`
     /// where the system gave none, and as [`Peer::descriptor`] says. It is closed.
     pub fn descriptor(&self) -> Option<i32> {
-        self.descriptor
+        self.ends.descriptor
     }
 
     /// Returns the peer that was connected; `None` if the handshake had not been completed.
@@ -96,10 +91,10 @@ impl fmt::Display for ConnectionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.cause, &self.peer) {
             (FailureCause::Resolve(_) | FailureCause::Connect(_) | FailureCause::Proxy(_), _) => {
-                write!(f, "{}: {}", self.endpoint, self.cause)
+                write!(f, "{}: {}", self.endpoint(), self.cause)
             }
             (_, Some(peer)) => write!(f, "{peer}: {}", self.cause),
-            (_, None) => write!(f, "{}: handshake: {}", self.address, self.cause),
+            (_, None) => write!(f, "{}: handshake: {}", self.address(), self.cause),
         }
     }
 }

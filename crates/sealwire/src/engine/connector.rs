@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::{EndpointOptions, SocketOptions};
-use crate::peer::PeerAddress;
+use crate::peer::{Ends, PeerAddress};
 use crate::transport::socks::{Handshake, MAX_ANSWER};
 use crate::transport::{SocksError, SocksRefusal, Stream, Target};
 
@@ -202,11 +202,10 @@ impl Connector {
         };
         self.core.hub.emit(Event::Failed(ConnectionFailure {
             connection: None,
-            endpoint: self.endpoint.clone(),
-            address,
-            accepted: false,
-            local_address: None,
-            descriptor,
+            ends: Arc::new(Ends {
+                descriptor,
+                ..Ends::outward(self.endpoint.clone(), address)
+            }),
             peer: None,
             cause,
         }));

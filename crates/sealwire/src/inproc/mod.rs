@@ -27,7 +27,7 @@ use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
 use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance};
-use crate::peer::{Peer, PeerAddress};
+use crate::peer::{self, Peer};
 
 /// What a lane is made of: the tests put what loom has in its place.
 mod sync {
@@ -321,11 +321,7 @@ fn failure(
 ) -> ConnectionFailure {
     ConnectionFailure {
         connection,
-        endpoint: Endpoint::Inproc(name.into()),
-        address: PeerAddress::Inproc(name.into()),
-        accepted,
-        local_address: None,
-        descriptor: None,
+        ends: Arc::new(peer::Ends::within_the_process(name, accepted)),
         peer,
         cause,
     }

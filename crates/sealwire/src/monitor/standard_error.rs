@@ -103,16 +103,12 @@ mod tests {
 
     use super::*;
     use crate::failure::{ConnectionFailure, FailureCause};
-    use crate::peer::PeerAddress;
+    use crate::peer::Ends;
 
     fn failed(cause: FailureCause) -> Event {
         Event::Failed(ConnectionFailure {
             connection: None,
-            endpoint: "inproc://anywhere".parse().unwrap(),
-            address: PeerAddress::Inproc("anywhere".into()),
-            accepted: false,
-            local_address: None,
-            descriptor: None,
+            ends: Arc::new(Ends::within_the_process("anywhere", false)),
             peer: None,
             cause,
         })

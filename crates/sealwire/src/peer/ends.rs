@@ -3,11 +3,9 @@
 use super::PeerAddress;
 use crate::endpoint::Endpoint;
 
-/// What stays as it is while a connection lives.
+/// What stays as it is while a connection lives, or an attempt to make one.
 #[derive(Debug)]
 pub(crate) struct Ends {
-    /// The connection id.
-    pub(crate) connection: u64,
     /// The endpoint that was bound or connected to.
     pub(crate) endpoint: Endpoint,
     /// Whether the peer connected to the endpoint.
@@ -19,9 +17,9 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn of_datagrams(endpoint: Endpoint, remote: PeerAddress, connection: u64) -> Self {
+    /// Those of an attempt to connect, and of datagrams.
+    pub(crate) fn outward(endpoint: Endpoint, remote: PeerAddress) -> Self {
         Ends {
-            connection,
             endpoint,
             accepted: false,
             local: None,
@@ -30,14 +28,13 @@ impl Ends {
         }
     }
 
-    pub(super) fn within_the_process(name: &str, connection: u64, accepted: bool) -> Self {
+    pub(crate) fn within_the_process(name: &str, accepted: bool) -> Self {
         Ends {
-            connection,
-            endpoint: Endpoint::Inproc(name.into()),
             accepted,
-            local: None,
-            remote: PeerAddress::Inproc(name.into()),
-            descriptor: None,
+            ..Ends::outward(
+                Endpoint::Inproc(name.into()),
+                PeerAddress::Inproc(name.into()),
+            )
         }
     }
 }

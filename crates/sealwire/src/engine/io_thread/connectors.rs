@@ -36,13 +36,10 @@ impl IoThread {
             SourceEvent::Panicked => {
                 if let Some(connector) = self.sources.connector(slot) {
                     let (core, id) = (connector.core.clone(), connector.id);
+                    let endpoint = connector.endpoint.clone();
                     let failure = ConnectionFailure {
                         connection: None,
-                        endpoint: connector.endpoint.clone(),
-                        address: PeerAddress::Unknown,
-                        accepted: false,
-                        local_address: None,
-                        descriptor: None,
+                        ends: Arc::new(Ends::outward(endpoint, PeerAddress::Unknown)),
                         peer: None,
                         cause: FailureCause::Internal,
                     };
@@ -171,7 +168,6 @@ impl IoThread {
         let (origin, address) = (Origin::Connector { slot, id }, target.address());
         let (local_address, descriptor) = (stream.local_address(), stream.descriptor());
         let ends = Ends {
-            connection: core.context().next_number(),
             endpoint: endpoint.clone(),
             accepted: false,
             local: local_address.clone(),

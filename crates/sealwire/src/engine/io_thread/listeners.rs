@@ -145,7 +145,6 @@ impl IoThread {
         let of_listener = || matches!(address, PeerAddress::Ipc(_)).then(|| address.clone());
         let local_address = local.or_else(of_listener);
         let ends = Ends {
-            connection: core.context().next_number(),
             endpoint: endpoint.clone(),
             accepted: true,
             local: local_address.clone(),
@@ -201,11 +200,10 @@ impl IoThread {
         listener.core.counters.excesses.note(Kind::Connections);
         listener.core.hub.emit(Event::Failed(ConnectionFailure {
             connection: None,
-            endpoint: listener.endpoint.clone(),
-            address,
-            accepted: true,
-            local_address: None,
-            descriptor: None,
+            ends: Arc::new(Ends {
+                accepted: true,
+                ..Ends::outward(listener.endpoint.clone(), address)
+            }),
             peer: None,
             cause,
         }));

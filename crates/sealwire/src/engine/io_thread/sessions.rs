@@ -113,7 +113,7 @@ impl IoThread {
         let slot = self.sources.vacant_slot();
         let key = SessionKey {
             slot,
-            connection: ends.connection,
+            connection: core.context().next_number(),
         };
         #[cfg(feature = "ws")]
         let stream = {

@@ -201,14 +201,14 @@ impl Session {
             return Ok(());
         };
         let (approval, decided_at) = (review.approval.take(), review.decided_at);
-        let ends = self.identity.ends.clone();
+        let (connection, ends) = (self.identity.key.connection, self.identity.ends.clone());
         let (routing_id, process) = (
             self.identity.core.context().routing_ids().assign(),
             self.transport.process(),
         );
         let peer = Arc::new(match info {
-            Some(info) => Peer::wire(ends, routing_id, info, approval, process),
-            None => Peer::raw(ends, routing_id, process),
+            Some(info) => Peer::wire(connection, ends, routing_id, info, approval, process),
+            None => Peer::raw(connection, ends, routing_id, process),
         });
         self.hold(&peer)?;
         // The thread that drives a session holds it.

@@ -44,15 +44,13 @@ impl Identity {
     /// Lets the socket know that the connection is over, and its monitors why. `peer` is who was
     /// attached, and `by_peer` whether the socket had not asked for the end.
     pub(super) fn tell_end(self, end: End, peer: Option<Arc<Peer>>, by_peer: bool) {
-        let Identity { core, ends, .. } = self;
+        let Identity {
+            core, key, ends, ..
+        } = self;
         match (end, peer) {
             (End::Failed(cause), peer) => core.hub.emit(Event::Failed(ConnectionFailure {
-                connection: Some(ends.connection),
-                endpoint: ends.endpoint.clone(),
-                address: ends.remote.clone(),
-                accepted: ends.accepted,
-                local_address: ends.local.clone(),
-                descriptor: ends.descriptor,
+                connection: Some(key.connection),
+                ends,
                 peer,
                 cause,
             })),
@@ -88,7 +86,6 @@ mod tests {
             },
             origin: Origin::Listener { slot: 1, id: 2 },
             ends: Arc::new(Ends {
-                connection: 71,
                 endpoint: endpoint.parse().unwrap(),
                 accepted: true,
                 local: Some(PeerAddress::Tcp(HERE.parse().unwrap())),

@@ -101,6 +101,7 @@ pub(crate) struct Approval {
 /// A connected peer. Fixed for the life of the connection and shared by its messages.
 #[derive(Debug)]
 pub struct Peer {
+    connection: u64,
     ends: Arc<Ends>,
     connection_routing_id: RoutingId,
     identity: Identity,
@@ -124,6 +125,7 @@ enum Identity {
 
 impl Peer {
     pub(crate) fn wire(
+        connection: u64,
         ends: Arc<Ends>,
         connection_routing_id: RoutingId,
         info: Arc<PeerInfo>,
@@ -133,6 +135,7 @@ impl Peer {
         Peer {
             process,
             approval: approval.unwrap_or_default(),
+            connection,
             ends,
             connection_routing_id,
             account: Account::default(),
@@ -149,7 +152,8 @@ impl Peer {
         Peer {
             process: None,
             approval: Approval::default(),
-            ends: Arc::new(Ends::of_datagrams(endpoint, address, connection)),
+            connection,
+            ends: Arc::new(Ends::outward(endpoint, address)),
             connection_routing_id: RoutingId::none(),
             account: Account::default(),
             identity: Identity::Datagram(socket_type),
@@ -157,6 +161,7 @@ impl Peer {
     }
 
     pub(crate) fn raw(
+        connection: u64,
         ends: Arc<Ends>,
         connection_routing_id: RoutingId,
         process: Option<ProcessCredentials>,
@@ -164,6 +169,7 @@ impl Peer {
         Peer {
             process,
             approval: Approval::default(),
+            connection,
             ends,
             connection_routing_id,
             account: Account::default(),
@@ -183,7 +189,8 @@ impl Peer {
         Peer {
             approval: Approval::default(),
             process: None,
-            ends: Arc::new(Ends::within_the_process(name, connection, accepted)),
+            connection,
+            ends: Arc::new(Ends::within_the_process(name, accepted)),
             connection_routing_id,
             account: Account::default(),
             identity: Identity::Inproc {
@@ -235,7 +242,7 @@ impl Peer {
 
     /// Returns the connection id, unique within the context; the same in monitor events.
     pub fn connection(&self) -> u64 {
-        self.ends.connection
+        self.connection
     }
 
     /// The routing id under which SERVER and PEER sockets know the peer (RFC 41). Assigned when the connection is
