@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use libc::{EADDRINUSE, EINPROGRESS};
-use sealwire::{Generate, KeyPair, SocketType};
+use libc::{EADDRINUSE, EINPROGRESS, EPIPE};
+use sealwire::{Frame, Generate, KeyPair, SocketType};
 
 use super::told::{
     ACCEPTED, BIND_FAILED, CLOSED, CONNECT_DELAYED, CONNECT_RETRIED, CONNECTED, DISCONNECTED,
@@ -119,6 +119,10 @@ fn what_happened_before_a_monitor_is_stopped_is_told_and_what_follows_is_not() {
         server.bind("tcp://127.0.0.1:*").unwrap();
         reader.expect(LISTENING, &told);
         reader.expect(STOPPED, "");
+        // Nor does the next one tell of what came between.
+        let next = Reader::of(&context, &server, &format!("{name}-again"));
+        server.bind("tcp://127.0.0.1:*").unwrap();
+        next.expect(LISTENING, &last_endpoint(&server));
     }
 }
 
@@ -230,4 +234,35 @@ fn a_client_that_was_turned_away_does_not_come_back() {
     );
     of_server.expect(ACCEPTED, &endpoint);
     server.close();
+}
+
+#[test]
+fn a_client_is_told_nothing_where_a_zap_handler_talks_nonsense() {
+    let context = Arc::new(Context::new());
+    let handler = open(&context, SocketType::Rep);
+    handler.bind("inproc://zeromq.zap.01").unwrap();
+    let server = open(&context, SocketType::Dealer);
+    server.set(number::ZAP_DOMAIN, Some(b"domain")).unwrap();
+    server.bind("tcp://127.0.0.1:*").unwrap();
+    let endpoint = last_endpoint(&server);
+    let of_server = Reader::of(&context, &server, "inproc://server");
+    let client = open(&context, SocketType::Dealer);
+    let of_client = Reader::of(&context, &client, "inproc://client");
+    client.connect(&endpoint).unwrap();
+    handler.receive(0).unwrap();
+    let more = || handler.get(number::RCVMORE, 4).unwrap()[0] == 1;
+    while more() {
+        handler.receive(0).unwrap();
+    }
+    let sent = handler.send(Frame::copy_from_slice(b"nonsense"), 0);
+    sent.map_err(|(error, _)| error).unwrap();
+    of_server.expect(ACCEPTED, &endpoint);
+    let malformed_reply = 0x2000_0001;
+    assert_eq!(of_server.expect(0x2000, &endpoint), malformed_reply);
+    of_client.expect(CONNECT_DELAYED, &endpoint);
+    of_client.expect(CONNECTED, &endpoint);
+    // Not 500: the client comes back.
+    assert_eq!(of_client.expect(0x0800, &endpoint), EPIPE);
+    of_client.expect(DISCONNECTED, &endpoint);
+    of_client.expect(CONNECT_RETRIED, &endpoint);
 }

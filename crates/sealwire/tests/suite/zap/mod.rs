@@ -104,6 +104,17 @@ fn refusal(event: &Event) -> Option<(u16, String)> {
     }
 }
 
+/// Why the handler did not decide.
+fn fault(event: &Event) -> Option<zap::Fault> {
+    match event {
+        Event::Failed(failure) => match failure.cause() {
+            FailureCause::RefusedByZap { fault, .. } => *fault,
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The word of the server, as the client hears it.
 fn told(event: &Event) -> Option<String> {
     match event {
