@@ -17,15 +17,16 @@ pub(crate) struct Event {
 
 #[pymethods]
 impl Event {
-    /// What it is: `listening`, `accepted`, `accept_failed`, `connected`, `ready`, `subscribed`, `failed`,
-    /// `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped`, `anyone_allowed`, `nobody_allowed`
-    /// or `unbound`.
+    /// What it is: `listening`, `accepted`, `accept_failed`, `connecting`, `connected`, `ready`, `subscribed`,
+    /// `failed`, `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped`, `anyone_allowed`,
+    /// `nobody_allowed` or `unbound`.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.inner {
             Happened::Listening { .. } => "listening",
             Happened::Accepted { .. } => "accepted",
             Happened::AcceptFailed { .. } => "accept_failed",
+            Happened::Connecting { .. } => "connecting",
             Happened::Connected { .. } => "connected",
             Happened::Ready { .. } => "ready",
             Happened::Subscribed { .. } => "subscribed",

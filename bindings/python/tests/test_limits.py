@@ -71,6 +71,7 @@ def test_connecting_ends_for_a_reason(pair: Pairs) -> None:
         push = pair.socket(sealwire.PUSH, reconnect_stop=stop, reconnect_ivl=1)
         events = push.monitor()
         push.connect("tcp://127.0.0.1:1")
+        assert next(events).kind == "connecting"
         kinds[stop] = [next(events).kind for _ in range(2)]
     assert kinds == {0: ["failed", "retrying"], 1: ["failed", "gave_up"], 2: ["failed", "retrying"]}
     with pytest.raises(ValueError, match="reconnect_stop is a sum of 1, 2, 4 and 8"):

@@ -27,7 +27,9 @@ def test_the_life_of_a_connection(pair: Pairs) -> None:
             break
     assert kinds == ["listening", "accepted", "ready"]
 
-    connected = of_client.next(TIMEOUT)
+    connecting, connected = of_client.next(TIMEOUT), of_client.next(TIMEOUT)
+    assert connecting is not None and connecting.kind == "connecting"
+    assert connecting.endpoint == endpoint and connecting.connection is None
     assert connected is not None and connected.kind == "connected"
     assert connected.endpoint == endpoint
     # Both sides are, or closing would break the handshake.
@@ -45,7 +47,8 @@ def test_nobody_there_is_tried_again(pair: Pairs) -> None:
     push = pair.socket(sealwire.PUSH, reconnect_ivl=1, linger=0)
     monitor = push.monitor()
     push.connect("tcp://127.0.0.1:1")
-    failed = monitor.next(TIMEOUT)
+    connecting, failed = monitor.next(TIMEOUT), monitor.next(TIMEOUT)
+    assert connecting is not None and connecting.kind == "connecting"
     assert failed is not None and failed.kind == "failed"
     assert failed.cause == "connect" and not failed.is_handshake_failure
     assert "connect" in str(failed.reason)

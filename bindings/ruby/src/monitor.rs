@@ -103,6 +103,7 @@ impl Event {
             Inner::Listening { .. } => "listening",
             Inner::Accepted { .. } => "accepted",
             Inner::AcceptFailed { .. } => "accept_failed",
+            Inner::Connecting { .. } => "connecting",
             Inner::Connected { .. } => "connected",
             Inner::Ready { .. } => "ready",
             Inner::Subscribed { .. } => "subscribed",

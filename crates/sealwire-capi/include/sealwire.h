@@ -225,6 +225,11 @@
 #define SEALWIRE_EVENT_NOBODY_ALLOWED 15
 
 /**
+ * Kind of an event: an attempt to connect begins.
+ */
+#define SEALWIRE_EVENT_CONNECTING 16
+
+/**
  * Cause of a failure: the event is none.
  */
 #define SEALWIRE_CAUSE_NONE 0

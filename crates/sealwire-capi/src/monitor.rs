@@ -49,6 +49,8 @@ pub const SEALWIRE_EVENT_ANYONE_ALLOWED: i32 = 13;
 pub const SEALWIRE_EVENT_SUBSCRIBED: i32 = 14;
 /// Kind of an event: clients of a mechanism are not let in, as the list of those that may is empty.
 pub const SEALWIRE_EVENT_NOBODY_ALLOWED: i32 = 15;
+/// Kind of an event: an attempt to connect begins.
+pub const SEALWIRE_EVENT_CONNECTING: i32 = 16;
 
 /// Cause of a failure: the event is none.
 pub const SEALWIRE_CAUSE_NONE: i32 = 0;
@@ -275,6 +277,7 @@ pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
         Event::Listening { .. } => SEALWIRE_EVENT_LISTENING,
         Event::Accepted { .. } => SEALWIRE_EVENT_ACCEPTED,
         Event::AcceptFailed { .. } => SEALWIRE_EVENT_ACCEPT_FAILED,
+        Event::Connecting { .. } => SEALWIRE_EVENT_CONNECTING,
         Event::Connected { .. } => SEALWIRE_EVENT_CONNECTED,
         Event::Ready { .. } => SEALWIRE_EVENT_READY,
         Event::Subscribed { .. } => SEALWIRE_EVENT_SUBSCRIBED,

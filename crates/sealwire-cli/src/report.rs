@@ -187,6 +187,7 @@ impl From<&Event> for Record {
             Event::Listening { .. } => "listening",
             Event::Accepted { .. } => "accepted",
             Event::AcceptFailed { .. } => "accept_failed",
+            Event::Connecting { .. } => "connecting",
             Event::Connected { .. } => "connected",
             Event::Ready { .. } => "ready",
             Event::Subscribed { .. } => "subscribed",

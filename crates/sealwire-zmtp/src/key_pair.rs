@@ -5,8 +5,7 @@ use core::fmt;
 use crate::keys::{PublicKey, SecretKey};
 use crate::provider::{DefaultProvider, Provider};
 
-/// A secret key with the public key that belongs to it. There is no way to make one of halves that
-/// do not belong together:
+/// A secret key with the public key that belongs to it. The halves cannot be exchanged:
 ///
 /// ```compile_fail
 /// # use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
@@ -32,6 +31,13 @@ impl KeyPair {
             public: provider.public_key(&secret),
             secret,
         }
+    }
+
+    /// Takes both halves as they are, as programs written for libzmq give them. A client whose halves do not belong
+    /// together is refused: it cannot vouch for its public key.
+    #[doc(hidden)]
+    pub const fn from_halves(public: PublicKey, secret: SecretKey) -> Self {
+        Self { public, secret }
     }
 
     /// The half that peers may know.

@@ -5,16 +5,16 @@ use std::io;
 use std::sync::Arc;
 
 use crate::account::{AddressLimit, Exceeded};
+use crate::auth::zap;
 use crate::endpoint::Endpoint;
-use crate::peer::{Peer, PeerAddress};
+use crate::peer::{Ends, Peer, PeerAddress};
 use crate::transport::{DatagramError, SocksError};
 
 /// A connection that failed, with where it led and why.
 #[derive(Debug, Clone)]
 pub struct ConnectionFailure {
     pub(crate) connection: Option<u64>,
-    pub(crate) endpoint: Endpoint,
-    pub(crate) address: PeerAddress,
+    pub(crate) ends: Arc<Ends>,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) cause: FailureCause,
 }
@@ -27,12 +27,29 @@ impl ConnectionFailure {
 
     /// Returns the endpoint that was bound or connected to.
     pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+        &self.ends.endpoint
     }
 
     /// Returns the address of the peer.
     pub fn address(&self) -> &PeerAddress {
-        &self.address
+        &self.ends.remote
+    }
+
+    /// Returns whether the peer connected to this socket; `false` where this socket connected, or tried to.
+    pub fn is_accepted(&self) -> bool {
+        self.ends.accepted
+    }
+
+    /// Returns the address of this end of the connection; `None` where there was no connection yet, and as
+    /// [`Peer::local_address`] says.
+    pub fn local_address(&self) -> Option<&PeerAddress> {
+        self.ends.local.as_ref()
+    }
+
+    /// Returns the number that the descriptor of the connection had, or of the latest attempt to connect; `None`
+    /// where the system gave none, and as [`Peer::descriptor`] says. It is closed.
+    pub fn descriptor(&self) -> Option<i32> {
+        self.ends.descriptor
     }
 
     /// Returns the peer that was connected; `None` if the handshake had not been completed.
@@ -74,10 +91,10 @@ impl fmt::Display for ConnectionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.cause, &self.peer) {
             (FailureCause::Resolve(_) | FailureCause::Connect(_) | FailureCause::Proxy(_), _) => {
-                write!(f, "{}: {}", self.endpoint, self.cause)
+                write!(f, "{}: {}", self.endpoint(), self.cause)
             }
             (_, Some(peer)) => write!(f, "{peer}: {}", self.cause),
-            (_, None) => write!(f, "{}: handshake: {}", self.address, self.cause),
+            (_, None) => write!(f, "{}: handshake: {}", self.address(), self.cause),
         }
     }
 }
@@ -118,12 +135,15 @@ pub enum FailureCause {
     LimitExceeded(#[from] Exceeded),
     /// The ZAP handler refused the peer, gave no answer (status 300), or one that is none (500).
     #[error("refused by ZAP: {status} {text}")]
+    #[non_exhaustive]
     RefusedByZap {
         /// 300, 400 or 500 (RFC 27). The peer is told this number, except for 300 with another
         /// mechanism than BLAKE3: see [`Status`](crate::auth::Status).
         status: u16,
         /// Why.
         text: String,
+        /// Where the handler did not decide: the reason.
+        fault: Option<zap::Fault>,
     },
     /// A panic: in this library, or in what it was given to call, such as a
     /// [`Provider`](crate::Provider) of primitives. The log says which.
@@ -318,6 +338,7 @@ mod tests {
             FailureCause::RefusedByZap {
                 status: 400,
                 text: "no".into(),
+                fault: None,
             },
             FailureCause::HandshakeEvicted,
             FailureCause::TooManyConnections,

@@ -9,7 +9,7 @@ use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{Mechanism, SocketType};
 
 use crate::auth::Verdict;
-use crate::auth::zap::ENDPOINT;
+use crate::auth::zap::Fault;
 use crate::core::{ContextCore, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -20,12 +20,6 @@ use crate::options::SocketOptions;
 
 const NAME: &str = "zeromq.zap.01";
 const VERSION: &[u8] = b"1.0";
-
-/// Status where the handler's answer is not a decision.
-const INTERNAL_ERROR: u16 = 500;
-/// Status where there was no answer. A handler that comes or comes back is found, so the peer must
-/// not be told anything final.
-const TEMPORARY: u16 = 300;
 
 /// Whether a handler is bound in the context of this socket, or was when this was asked before: one
 /// that went away must not open the door.
@@ -53,6 +47,8 @@ pub(crate) fn warn_of_anyone(
 pub(crate) struct Request {
     pub(crate) context: Arc<ContextCore>,
     pub(crate) inproc: Arc<inproc::Registry>,
+    /// Whether a handler is bound, or was.
+    pub(crate) has_handler: bool,
     pub(crate) limit: Duration,
     pub(crate) domain: String,
     pub(crate) address: String,
@@ -65,20 +61,22 @@ impl Request {
     /// Asks, and waits for the answer. **Blocks**, no longer than the limit.
     pub(crate) fn ask(self) -> Verdict {
         if !self.inproc.is_bound(NAME) {
-            return unanswered(format!("no handler is bound to {ENDPOINT}"));
+            let fault = match self.has_handler {
+                true => Fault::Gone,
+                false => Fault::NoHandler,
+            };
+            return Verdict::undecided(fault, None);
         }
         // Digits, as handlers in C take it for a text.
         let id = self.context.next_number().to_string().into_bytes();
         match self.exchange(&id) {
             Ok(reply) => read(&reply, &id),
-            Err(Error::RequestLost) => {
-                unanswered("the handler went away before it answered".into())
+            Err(Error::RequestLost) => Verdict::undecided(Fault::Gone, None),
+            Err(Error::TimedOut { .. }) => {
+                let limit = format!("{:?}", self.limit);
+                Verdict::undecided(Fault::NoAnswer, Some(&limit))
             }
-            Err(Error::TimedOut { .. }) => unanswered(format!(
-                "the handler gave no answer within {:?}",
-                self.limit
-            )),
-            Err(error) => unanswered(format!("the handler could not be asked: {error}")),
+            Err(error) => Verdict::undecided(Fault::NotAsked, Some(&error)),
         }
     }
 
@@ -135,28 +133,21 @@ impl Drop for Caller<'_> {
     }
 }
 
-fn failed(text: String) -> Verdict {
-    Verdict::RefusedByZap {
-        status: INTERNAL_ERROR,
-        text,
-    }
-}
-
-fn unanswered(text: String) -> Verdict {
-    Verdict::RefusedByZap {
-        status: TEMPORARY,
-        text,
-    }
-}
-
 fn read(reply: &Message, id: &[u8]) -> Verdict {
     let [version, reply_id, status, text, user_id, metadata] = reply.frames() else {
-        return failed("the handler's answer does not have six frames".into());
+        return Verdict::undecided(Fault::Frames, None);
     };
-    if version.as_slice() != VERSION || reply_id.as_slice() != id {
-        return failed("the handler answered with another version or request id".into());
+    if version.as_slice() != VERSION {
+        return Verdict::undecided(Fault::Version, None);
     }
-    let text = String::from_utf8_lossy(text).into_owned();
+    if reply_id.as_slice() != id {
+        return Verdict::undecided(Fault::RequestId, None);
+    }
+    let refused = |status| Verdict::RefusedByZap {
+        status,
+        text: String::from_utf8_lossy(text).into_owned(),
+        fault: None,
+    };
     match status.as_slice() {
         b"200" => match Metadata::parse(metadata) {
             Ok(metadata) => Verdict::Allowed {
@@ -164,20 +155,35 @@ fn read(reply: &Message, id: &[u8]) -> Verdict {
                     .filter(|user_id| !user_id.is_empty()),
                 metadata: Some(metadata),
             },
-            Err(error) => failed(format!("the handler's metadata are malformed: {error}")),
+            Err(error) => Verdict::undecided(Fault::Metadata, Some(&error)),
         },
-        b"300" => Verdict::RefusedByZap { status: 300, text },
-        b"400" => Verdict::RefusedByZap { status: 400, text },
-        b"500" => Verdict::RefusedByZap { status: 500, text },
-        _ => failed("the handler answered with a status that ZAP does not have".into()),
+        b"300" => refused(300),
+        b"400" => refused(400),
+        b"500" => refused(500),
+        _ => Verdict::undecided(Fault::Status, None),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::zap::ENDPOINT;
     use crate::context::Context;
     use crate::socket::blocking::Socket;
+
+    fn question(context: &Context) -> Request {
+        Request {
+            context: context.core().clone(),
+            inproc: context.inproc().clone(),
+            has_handler: true,
+            limit: Duration::from_millis(1),
+            domain: String::new(),
+            address: "127.0.0.1".into(),
+            routing_id: Vec::new(),
+            mechanism: Mechanism::Null,
+            credentials: Vec::new(),
+        }
+    }
 
     #[test]
     fn a_question_without_an_answer_leaves_no_connection_behind() {
@@ -185,18 +191,10 @@ mod tests {
         let handler = Socket::builder(SocketType::Router).context(&context);
         let handler = handler.build_blocking().unwrap();
         handler.bind(ENDPOINT).unwrap();
-        let request = Request {
-            context: context.core().clone(),
-            inproc: context.inproc().clone(),
-            limit: Duration::from_millis(1),
-            domain: String::new(),
-            address: "127.0.0.1".into(),
-            routing_id: Vec::new(),
-            mechanism: Mechanism::Null,
-            credentials: Vec::new(),
-        };
-        match request.ask() {
-            Verdict::RefusedByZap { status, .. } => assert_eq!(status, TEMPORARY),
+        match question(&context).ask() {
+            Verdict::RefusedByZap { status, fault, .. } => {
+                assert_eq!((status, fault), (300, Some(Fault::NoAnswer)));
+            }
             other => panic!("{other:?}"),
         }
         // A name, the delimiter of REQ, and the question.
@@ -228,20 +226,41 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        let status = |frames: &[&[u8]]| match verdict(frames) {
-            Verdict::RefusedByZap { status, .. } => status,
+        let refused = |frames: &[&[u8]]| match verdict(frames) {
+            Verdict::RefusedByZap { status, fault, .. } => (status, fault),
             other => panic!("{other:?}"),
         };
         for code in [300, 400, 500] {
             let text = code.to_string();
             let frames = [b"1.0", &b"id"[..], text.as_bytes(), b"no", b"", b""];
-            assert_eq!(status(&frames), code);
+            assert_eq!(refused(&frames), (code, None));
         }
-        assert_eq!(status(&[]), 500);
-        assert_eq!(status(&[b"1.0", b"id", b"200", b"", b""]), 500);
-        assert_eq!(status(&[b"2.0", b"id", b"200", b"", b"", b""]), 500);
-        assert_eq!(status(&[b"1.0", b"other", b"200", b"", b"", b""]), 500);
-        assert_eq!(status(&[b"1.0", b"id", b"201", b"", b"", b""]), 500);
-        assert_eq!(status(&[b"1.0", b"id", b"200", b"", b"", b"\x09"]), 500);
+        let faulty = |frames: &[&[u8]], fault| {
+            assert_eq!(refused(frames), (500, Some(fault)));
+        };
+        faulty(&[], Fault::Frames);
+        faulty(&[b"1.0", b"id", b"200", b"", b""], Fault::Frames);
+        faulty(&[b"1.0", b"id", b"200", b"", b"", b"", b""], Fault::Frames);
+        faulty(&[b"2.0", b"id", b"200", b"", b"", b""], Fault::Version);
+        faulty(&[b"1.0", b"other", b"200", b"", b"", b""], Fault::RequestId);
+        faulty(&[b"1.0", b"id", b"201", b"", b"", b""], Fault::Status);
+        faulty(&[b"1.0", b"id", b"200", b"", b"", b"\x09"], Fault::Metadata);
+    }
+
+    #[test]
+    fn a_handler_that_is_gone_is_told_from_one_that_never_was() {
+        let context = Context::new().unwrap();
+        for (has_handler, expected) in [(true, Fault::Gone), (false, Fault::NoHandler)] {
+            let request = Request {
+                has_handler,
+                ..question(&context)
+            };
+            match request.ask() {
+                Verdict::RefusedByZap { status, fault, .. } => {
+                    assert_eq!((status, fault), (300, Some(expected)));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
     }
 }

@@ -37,7 +37,10 @@ mod ledger;
 #[allow(dead_code, reason = "heartbeats of a transport are not in the model")]
 #[path = "../../../crates/sealwire-zmtp/src/connection/liveness.rs"]
 mod liveness;
-#[allow(dead_code, reason = "no socket of the model is drained")]
+#[allow(
+    dead_code,
+    reason = "no socket of the model is drained or told who ended it"
+)]
 #[path = "../../../crates/sealwire/src/engine/session/phase.rs"]
 mod phase;
 

@@ -50,20 +50,26 @@ impl Settings {
                 let name = String::from_utf8(name).map_err(|_| Errno::INVAL)?;
                 Security::plain_client(name, self.bytes(number::PLAIN_PASSWORD))
             }
-            (Mechanism::Curve, true) => Security::curve_server(self.curve_keys(), AllowAnyone),
+            (Mechanism::Curve, true) => {
+                let secret = self.key(number::CURVE_SECRETKEY);
+                let keys = KeyPair::from_secret(SecretKey::from_bytes(*secret));
+                Security::curve_server(keys, AllowAnyone)
+            }
             (Mechanism::Curve, false) => {
-                let mut server = *self.key(number::CURVE_SERVERKEY);
-                // X25519 does not read the highest bit (RFC 7748, section 5); libzmq takes keys that have it.
-                server[31] &= 0x7f;
-                let server = PublicKey::from_bytes(server).map_err(|_| Errno::INVAL)?;
-                Security::curve_client(server, self.curve_keys())
+                let server = self.public_key(number::CURVE_SERVERKEY)?;
+                // As given: halves that do not fit are refused by the server, as libzmq's clients are.
+                let public = self.public_key(number::CURVE_PUBLICKEY)?;
+                let secret = SecretKey::from_bytes(*self.key(number::CURVE_SECRETKEY));
+                Security::curve_client(server, KeyPair::from_halves(public, secret))
             }
         })
     }
 
-    fn curve_keys(&self) -> KeyPair {
-        let secret = self.key(number::CURVE_SECRETKEY);
-        KeyPair::from_secret(SecretKey::from_bytes(*secret))
+    fn public_key(&self, option: c_int) -> Result<PublicKey, Errno> {
+        let mut key = *self.key(option);
+        // X25519 does not read the highest bit (RFC 7748, section 5); libzmq takes keys that have it.
+        key[31] &= 0x7f;
+        PublicKey::from_bytes(key).map_err(|_| Errno::INVAL)
     }
 
     /// Gives a builder all values, as far as its type has them.

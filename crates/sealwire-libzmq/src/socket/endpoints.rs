@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use super::Socket;
 use super::errors::errno_of;
 use crate::errno::Errno;
+use crate::monitor::Told;
 use crate::options::{Value, number};
 
 /// The endpoints of a socket by the texts that name them.
@@ -63,8 +64,13 @@ impl Socket {
         let endpoint = parse(text)?;
         self.check_threads(&endpoint)?;
         self.apply_settings()?;
-        let bound = self.inner.bind(endpoint);
-        let bound = bound.map_err(|error| self.errno(&error))?;
+        let bound = self.inner.bind(endpoint).map_err(|error| {
+            let why = self.errno(&error);
+            if let Error::Bind { .. } = error {
+                self.tell(&Told::bind_failed(text, why));
+            }
+            why
+        })?;
         let written = written(&bound, self.settings().flag(number::IPV6));
         let mut endpoints = self.endpoints();
         endpoints.last.clone_from(&written);

@@ -21,7 +21,7 @@ use self::receiving::Inbound;
 use self::sending::Outbound;
 use crate::context::{Context, Settings as ContextSettings};
 use crate::errno::Errno;
-use crate::monitor::Observer;
+use crate::monitor::{Observer, Told};
 use crate::options::{Settings, number};
 
 /// A call is not to wait.
@@ -245,7 +245,7 @@ impl Socket {
         {
             return Err(Errno::PROTONOSUPPORT);
         }
-        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut observer = self.observer();
         if let Some(observer) = &*observer {
             observer.stop();
         }
@@ -257,6 +257,17 @@ impl Socket {
             none => none.insert(Observer::begin(self.inner.monitor())?),
         };
         observer.tell_at(endpoint, wanted, self.inner.context())
+    }
+
+    /// Tells a monitor of what the engine has no event for.
+    fn tell(&self, told: &Told) {
+        if let Some(observer) = &*self.observer() {
+            observer.tell(told);
+        }
+    }
+
+    fn observer(&self) -> MutexGuard<'_, Option<Observer>> {
+        self.observer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // ---- polling ---------------------------------------------------------------------------------

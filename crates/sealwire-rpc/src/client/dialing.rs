@@ -175,7 +175,7 @@ fn note_failure(event: &Event, reason: &mut String) {
 /// An error if the event says that the connection is gone.
 fn check_for_end(event: &Event, connection: u64) -> Result<(), String> {
     match event {
-        Event::Disconnected { peer } if peer.connection() == connection => {
+        Event::Disconnected { peer, .. } if peer.connection() == connection => {
             Err("the server ended the connection".into())
         }
         Event::Failed(failure) if failure.connection() == Some(connection) => {

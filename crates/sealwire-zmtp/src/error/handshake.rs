@@ -62,12 +62,18 @@ pub enum HandshakeError {
     /// The cookie was made for another connection, with an older key, or by someone else.
     #[error("the cookie is not one this server gave to this connection recently")]
     CookieRejected,
-    /// INITIATE is too short or does not open.
+    /// INITIATE is too short to hold its fields.
+    #[error("INITIATE is shorter than its fields")]
+    InitiateMalformed,
+    /// INITIATE does not open.
     #[error("INITIATE does not open: it was changed or belongs to another handshake")]
     InitiateUnreadable,
     /// The client does not prove that it owns the key it names.
     #[error("the client does not prove that it owns its public key")]
     VouchInvalid,
+    /// READY is too short to hold its fields.
+    #[error("READY is shorter than its fields")]
+    ReadyMalformed,
     /// READY does not open.
     #[error("READY does not open: it was changed or belongs to another handshake")]
     ReadyUnreadable,

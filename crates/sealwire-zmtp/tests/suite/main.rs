@@ -18,5 +18,6 @@ mod plain;
 mod properties;
 mod regressions;
 mod several_mechanisms;
+mod short_commands;
 mod subscriptions;
 mod vectors;

@@ -156,7 +156,23 @@ pub(crate) enum Verdict {
     RefusedByZap {
         status: u16,
         text: String,
+        /// Where the handler did not decide.
+        fault: Option<zap::Fault>,
     },
+}
+
+impl Verdict {
+    /// Of a handler that did not decide. `detail` goes behind what the fault says.
+    pub(crate) fn undecided(fault: zap::Fault, detail: Option<&dyn fmt::Display>) -> Self {
+        Verdict::RefusedByZap {
+            status: fault.status(),
+            text: match detail {
+                Some(detail) => format!("{fault}: {detail}"),
+                None => fault.to_string(),
+            },
+            fault: Some(fault),
+        }
+    }
 }
 
 impl From<Decision> for Verdict {

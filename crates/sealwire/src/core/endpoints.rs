@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::FIRST_THREAD;
 use crate::endpoint::Endpoint;
 use crate::options::EndpointOptions;
+use crate::peer::PeerAddress;
 
 /// An endpoint that the socket is bound or connected to.
 #[derive(Debug, Clone)]
@@ -15,6 +16,10 @@ pub(crate) struct Registration {
     pub(crate) kind: RegistrationKind,
     /// The I/O thread that serves it.
     pub(crate) thread: usize,
+    /// Where its listener listens.
+    pub(crate) local_address: Option<PeerAddress>,
+    /// The number of the listener's descriptor.
+    pub(crate) descriptor: Option<i32>,
     /// Whether messages wait for its peer.
     waits: bool,
     /// Whether they wait in a queue of its own, in place of one for all endpoints.
@@ -37,6 +42,8 @@ impl Registration {
             id,
             kind,
             thread: FIRST_THREAD,
+            local_address: None,
+            descriptor: None,
             waits: kind == RegistrationKind::Connected && !options.immediate,
             own_queue: options.queue_per_endpoint,
             routing_id: None,
@@ -58,6 +65,17 @@ impl Registration {
     /// is there.
     pub(super) fn queues_at_once(&self) -> bool {
         self.waits && (self.own_queue || self.routing_id.is_some())
+    }
+
+    /// With where its listener listens, and the number of the descriptor.
+    pub(crate) fn listening_at(
+        mut self,
+        local_address: Option<PeerAddress>,
+        descriptor: Option<i32>,
+    ) -> Self {
+        self.local_address = local_address;
+        self.descriptor = descriptor;
+        self
     }
 }
 
@@ -135,9 +153,8 @@ impl Endpoints {
         self.get(id).is_some_and(|entry| entry.returns)
     }
 
-    pub(super) fn of_kind(&self, kind: RegistrationKind) -> Vec<Endpoint> {
-        let of_kind = self.entries.iter().filter(|entry| entry.kind == kind);
-        of_kind.map(|entry| entry.endpoint.clone()).collect()
+    pub(super) fn of_kind(&self, kind: RegistrationKind) -> impl Iterator<Item = &Registration> {
+        self.entries.iter().filter(move |entry| entry.kind == kind)
     }
 
     /// Whether an endpoint is being connected to for whose peer messages are to wait.
@@ -203,7 +220,8 @@ mod tests {
         let of = Endpoint::Inproc("a".into());
         assert_eq!(endpoints.unregister(&of, Connected).unwrap().id, 2);
         for kind in [Bound, Connected] {
-            assert_eq!(endpoints.of_kind(kind), std::slice::from_ref(&of));
+            let of_kind: Vec<_> = endpoints.of_kind(kind).map(|it| &it.endpoint).collect();
+            assert_eq!(of_kind, [&of]);
         }
         endpoints.forget(3);
         assert!(!endpoints.has(3) && endpoints.has(1));

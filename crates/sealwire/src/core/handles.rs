@@ -358,7 +358,19 @@ impl SocketCore {
     }
 
     pub(crate) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
-        self.lock().endpoints.of_kind(kind)
+        let state = self.lock();
+        let of_kind = state.endpoints.of_kind(kind);
+        of_kind.map(|it| it.endpoint.clone()).collect()
+    }
+
+    /// What it is bound to.
+    pub(crate) fn listening(&self) -> Vec<Registration> {
+        let state = self.lock();
+        state
+            .endpoints
+            .of_kind(RegistrationKind::Bound)
+            .cloned()
+            .collect()
     }
 
     // ---- the end ---------------------------------------------------------------------------------
@@ -467,7 +479,14 @@ mod tests {
             core: Arc::downgrade(core),
             found: Mutex::default(),
         });
-        let peer = Peer::inproc("eager", 1, RoutingId::none(), SocketType::Pull, Vec::new());
+        let peer = Peer::inproc(
+            "eager",
+            1,
+            false,
+            RoutingId::none(),
+            SocketType::Pull,
+            Vec::new(),
+        );
         let id = core
             .attach(Arc::new(peer), link.clone(), Provenance::default())
             .unwrap();

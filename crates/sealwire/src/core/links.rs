@@ -88,15 +88,16 @@ impl SocketCore {
         Err(Dismissal::Exceeded(Exceeded { kind, limit }))
     }
 
-    /// A peer is gone.
-    pub(crate) fn detach(&self, id: PipeId) {
-        let (dropped, readable) = self.with(|state| {
+    /// A peer is gone. Returns whether the socket had left it, or is closing.
+    pub(crate) fn detach(&self, id: PipeId) -> bool {
+        let (dropped, readable, begun_here) = self.with(|state| {
+            let begun_here = state.queues.pipes.was_left(id) || !state.life.is_open();
             let farewell = state.farewell(id);
             let connector = state.queues.pipes.connector(id);
             let dropped = state.queues.detach(id, farewell);
             state.life.count_unsent(dropped);
             state.await_peer_again(connector);
-            (dropped, state.queues.pattern.readable())
+            (dropped, state.queues.pattern.readable(), begun_here)
         });
         add(&self.counters.dropped_unsent, dropped);
         // A thread that reads from this peer directly has to read elsewhere.
@@ -105,6 +106,7 @@ impl SocketCore {
             self.notify_readable(1);
         }
         self.notify_writable();
+        begun_here
     }
 
     /// Messages that a connection had taken and could not send.

@@ -331,7 +331,14 @@ mod tests {
     }
 
     fn attach(queues: &mut Queues) -> PipeId {
-        let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
+        let peer = Peer::inproc(
+            "peer",
+            1,
+            false,
+            RoutingId::none(),
+            SocketType::Pair,
+            Vec::new(),
+        );
         let attached = queues.attach(Arc::new(peer), Arc::new(Silent), Provenance::default());
         attached.unwrap()
     }

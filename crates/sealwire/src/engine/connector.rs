@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::{EndpointOptions, SocketOptions};
-use crate::peer::PeerAddress;
+use crate::peer::{Ends, PeerAddress};
 use crate::transport::socks::{Handshake, MAX_ANSWER};
 use crate::transport::{SocksError, SocksRefusal, Stream, Target};
 
@@ -110,9 +110,12 @@ impl Connector {
         while let Some(target) = targets.next() {
             match world.connect(&target, self.endpoint.source(), &options.tcp) {
                 Ok(stream) => {
-                    let tunnel = self
-                        .tunnel_to(&target)
-                        .map_err(|error| End(error.into(), target.address()))?;
+                    let descriptor = stream.descriptor();
+                    let tunnel = self.tunnel_to(&target).map_err(|error| End {
+                        cause: error.into(),
+                        address: target.address(),
+                        descriptor,
+                    })?;
                     let limit = options.reconnect.connect_timeout;
                     let deadline = now + limit.unwrap_or(options.handshake_timeout);
                     let others = targets.collect();
@@ -128,8 +131,7 @@ impl Connector {
                 Err(error) => last = error,
             }
         }
-        let cause = self.not_connected(last);
-        Err(End(cause, PeerAddress::Unknown))
+        Err(End::nowhere(self.not_connected(last)))
     }
 
     fn tunnel_to(&self, target: &Target) -> Result<Option<Box<Handshake>>, SocksError> {
@@ -181,7 +183,11 @@ impl Connector {
     /// Notes that the attempt failed and says when the next one is due, if one is.
     pub(super) fn failed(
         &mut self,
-        End(cause, address): End,
+        End {
+            cause,
+            address,
+            descriptor,
+        }: End,
         now: Duration,
         world: &dyn World,
     ) -> Option<Duration> {
@@ -200,8 +206,10 @@ impl Connector {
         };
         self.core.hub.emit(Event::Failed(ConnectionFailure {
             connection: None,
-            endpoint: self.endpoint.clone(),
-            address,
+            ends: Arc::new(Ends {
+                descriptor,
+                ..Ends::outward(self.endpoint.clone(), address)
+            }),
             peer: None,
             cause,
         }));
@@ -212,11 +220,14 @@ impl Connector {
     pub(super) fn ended(
         &mut self,
         ready_for: Option<Duration>,
+        by_the_protocol: bool,
         now: Duration,
         world: &dyn World,
     ) -> Option<Duration> {
         let stop = self.options.reconnect.stop;
         let stops = match ready_for {
+            // libzmq comes back to no peer that broke the protocol or turned it away.
+            _ if by_the_protocol && self.options.as_libzmq => true,
             Some(_) => stop.after_disconnect,
             None => stop.handshake_failed,
         };
@@ -261,7 +272,22 @@ impl Connector {
 }
 
 /// Why an attempt failed, and at which address.
-pub(super) struct End(pub(super) FailureCause, pub(super) PeerAddress);
+pub(super) struct End {
+    pub(super) cause: FailureCause,
+    pub(super) address: PeerAddress,
+    /// The number that the descriptor had, where there was one.
+    pub(super) descriptor: Option<i32>,
+}
+
+impl End {
+    pub(super) fn nowhere(cause: FailureCause) -> Self {
+        End {
+            cause,
+            address: PeerAddress::Unknown,
+            descriptor: None,
+        }
+    }
+}
 
 /// What stopped an attempt that was under way.
 pub(super) enum ConnectError {

@@ -196,6 +196,7 @@ impl Datagrams {
                         self.core.hub.emit(Event::AcceptFailed {
                             endpoint: self.endpoint.clone(),
                             reason: error.to_string(),
+                            os_error: error.raw_os_error(),
                             count,
                         });
                     }
@@ -254,7 +255,12 @@ impl Datagrams {
         match &self.senders[place] {
             Some(known) if *known.address() == address => known.clone(),
             _ => {
-                let sender = Arc::new(Peer::datagram(address, self.id, SocketType::Radio));
+                let sender = Arc::new(Peer::datagram(
+                    self.endpoint.clone(),
+                    address,
+                    self.id,
+                    SocketType::Radio,
+                ));
                 self.senders[place].insert(sender).clone()
             }
         }

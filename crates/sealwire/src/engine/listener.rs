@@ -103,6 +103,7 @@ impl Listener {
             self.core.hub.emit(Event::AcceptFailed {
                 endpoint: self.endpoint.clone(),
                 reason: error.to_string(),
+                os_error: error.raw_os_error(),
                 count,
             });
         }

@@ -104,6 +104,8 @@ pub(crate) fn connect(
         connection: id,
         endpoint,
         address: PeerAddress::Udp(target),
+        local_address: None,
+        descriptor: None,
     });
     warn(core, id, target);
     Ok(())
@@ -146,7 +148,8 @@ fn start(
     } else {
         SocketType::Radio
     };
-    let peer = Peer::datagram(PeerAddress::Udp(address), id, others);
+    let remote = PeerAddress::Udp(address);
+    let peer = Peer::datagram(endpoint.clone(), remote, id, others);
     // No authenticator is asked about senders of datagrams.
     let provenance = Provenance {
         connector: sends.then_some(id),

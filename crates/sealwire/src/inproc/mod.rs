@@ -27,7 +27,7 @@ use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
 use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance};
-use crate::peer::{Peer, PeerAddress};
+use crate::peer::{self, Peer};
 
 /// What a lane is made of: the tests put what loom has in its place.
 mod sync {
@@ -253,12 +253,16 @@ impl Registry {
     fn join(self: &Arc<Self>, client: User, server: User, name: &str, id: u64) {
         let types = [&client, &server].map(|user| user.core.socket_type());
         if !types[CLIENT].accepts(types[SERVER]) {
-            for (user, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
+            let users = [
+                (client, types[SERVER], false),
+                (server, types[CLIENT], true),
+            ];
+            for (user, theirs, accepted) in users {
                 let ours = user.core.socket_type();
                 let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
-                user.core
-                    .hub
-                    .emit(Event::Failed(failure(name, None, cause.into(), None)));
+                let cause = cause.into();
+                let failure = failure(name, None, accepted, cause, None);
+                user.core.hub.emit(Event::Failed(failure));
             }
             return;
         }
@@ -283,11 +287,10 @@ impl Registry {
         }
         for side in [CLIENT, SERVER] {
             if let Err(reason) = connection.attach(side) {
-                for end in &connection.ends {
-                    let cause = reason.cause();
-                    end.core
-                        .hub
-                        .emit(Event::Failed(failure(name, Some(number), cause, None)));
+                for (side, end) in connection.ends.iter().enumerate() {
+                    let (accepted, cause) = (side == SERVER, reason.cause());
+                    let failure = failure(name, Some(number), accepted, cause, None);
+                    end.core.hub.emit(Event::Failed(failure));
                 }
                 connection.end();
                 return;
@@ -314,13 +317,13 @@ impl Name {
 fn failure(
     name: &str,
     connection: Option<u64>,
+    accepted: bool,
     cause: FailureCause,
     peer: Option<Arc<Peer>>,
 ) -> ConnectionFailure {
     ConnectionFailure {
         connection,
-        endpoint: Endpoint::Inproc(name.into()),
-        address: PeerAddress::Inproc(name.into()),
+        ends: Arc::new(peer::Ends::within_the_process(name, accepted)),
         peer,
         cause,
     }
@@ -359,6 +362,7 @@ impl InprocConnection {
         let peer = Peer::inproc(
             &self.name,
             self.number,
+            side == SERVER,
             connection_routing_id,
             other.core.socket_type(),
             other.routing_id.clone(),
@@ -409,10 +413,9 @@ impl InprocConnection {
         }
         for end in &self.ends {
             if let Some((pipe, peer)) = end.pipe.get() {
-                end.core.detach(*pipe);
-                end.core
-                    .hub
-                    .emit(Event::Disconnected { peer: peer.clone() });
+                let by_peer = !end.core.detach(*pipe);
+                let peer = peer.clone();
+                end.core.hub.emit(Event::Disconnected { peer, by_peer });
             }
             end.core.remove_attachment();
         }
@@ -507,9 +510,10 @@ impl Link for Side {
     fn disconnect(&self, reason: Dismissal) {
         let InprocConnection { name, number, .. } = &*self.connection;
         let cause = reason.cause();
-        for end in &self.connection.ends {
+        for (side, end) in self.connection.ends.iter().enumerate() {
             let peer = end.pipe.get().map(|(_, peer)| peer.clone());
-            let failure = failure(name, Some(*number), cause.clone(), peer);
+            let accepted = side == SERVER;
+            let failure = failure(name, Some(*number), accepted, cause.clone(), peer);
             end.core.hub.emit(Event::Failed(failure));
         }
         self.connection.end();

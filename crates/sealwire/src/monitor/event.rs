@@ -20,13 +20,25 @@ pub enum Event {
     Listening {
         /// Where.
         endpoint: Endpoint,
+        /// The endpoint as it was given: with port 0, a name or a star, for example.
+        given: Endpoint,
+        /// The address that is listened at; `None` over `udp` and within the process.
+        local_address: Option<PeerAddress>,
+        /// The number of the listener's descriptor, as [`Peer::descriptor`]; `None` for `udp` too.
+        descriptor: Option<i32>,
     },
     /// A peer connected to us; the handshake begins.
     Accepted {
         /// The connection id.
         connection: u64,
+        /// The endpoint that is bound.
+        endpoint: Endpoint,
         /// The address that connected.
         address: PeerAddress,
+        /// The address that it connected to, as [`Peer::local_address`].
+        local_address: Option<PeerAddress>,
+        /// The number of the descriptor, as [`Peer::descriptor`].
+        descriptor: Option<i32>,
     },
     /// Accepting failed, for example for want of file descriptors. It is tried again. There is one
     /// such event a second at most.
@@ -35,8 +47,20 @@ pub enum Event {
         endpoint: Endpoint,
         /// What the system said.
         reason: String,
+        /// The system's number of that error (`errno`), where it has one.
+        os_error: Option<i32>,
         /// How often since the last such event.
         count: u64,
+    },
+    /// An attempt to connect begins; [`Connected`](Event::Connected) or [`Failed`](Event::Failed) says how it ended.
+    /// Where a name has several addresses, there is one such event for each that is tried.
+    Connecting {
+        /// Where.
+        endpoint: Endpoint,
+        /// The address behind the endpoint.
+        address: PeerAddress,
+        /// The number of the descriptor, as [`Peer::descriptor`].
+        descriptor: Option<i32>,
     },
     /// We connected to a peer; the handshake begins.
     Connected {
@@ -46,6 +70,10 @@ pub enum Event {
         endpoint: Endpoint,
         /// The address behind the endpoint.
         address: PeerAddress,
+        /// The address that the connection comes from, as [`Peer::local_address`].
+        local_address: Option<PeerAddress>,
+        /// The number of the descriptor, as [`Peer::descriptor`].
+        descriptor: Option<i32>,
     },
     /// The handshake is done: messages flow.
     Ready {
@@ -63,6 +91,8 @@ pub enum Event {
     Disconnected {
         /// The peer that was connected.
         peer: Arc<Peer>,
+        /// Whether the peer closed it; `false` where this socket had begun to, by closing or disconnecting.
+        by_peer: bool,
     },
     /// Another attempt to connect follows.
     Retrying {
@@ -118,10 +148,14 @@ pub enum Event {
         /// The mechanism of these clients.
         mechanism: Mechanism,
     },
-    /// The endpoint is no longer bound.
+    /// The endpoint is no longer bound: it was unbound, or its socket is closing or being drained.
     Unbound {
         /// Which.
         endpoint: Endpoint,
+        /// The address that was listened at; `None` over `udp` and within the process.
+        local_address: Option<PeerAddress>,
+        /// The number that the listener's descriptor had, as [`Peer::descriptor`].
+        descriptor: Option<i32>,
     },
 }
 
@@ -138,20 +172,49 @@ impl Event {
         }
     }
 
-    /// Returns the endpoint that is bound or connected to; `None` where the connection alone is known.
+    /// Returns the endpoint that is bound or connected to; `None` for warnings.
     pub fn endpoint(&self) -> Option<&Endpoint> {
         match self {
-            Event::Listening { endpoint }
+            Event::Listening { endpoint, .. }
+            | Event::Accepted { endpoint, .. }
             | Event::AcceptFailed { endpoint, .. }
+            | Event::Connecting { endpoint, .. }
             | Event::Connected { endpoint, .. }
             | Event::Retrying { endpoint, .. }
             | Event::GaveUp { endpoint }
             | Event::DatagramsDropped { endpoint, .. }
             | Event::AnyoneAllowed { endpoint }
             | Event::NobodyAllowed { endpoint, .. }
-            | Event::Unbound { endpoint } => Some(endpoint),
+            | Event::Unbound { endpoint, .. } => Some(endpoint),
             Event::Failed(failure) => Some(failure.endpoint()),
-            _ => None,
+            _ => self.peer().map(|peer| peer.endpoint()),
+        }
+    }
+
+    /// Returns the address of this end of the connection, or the one that is listened at; `None` before there is a
+    /// connection, and as [`Peer::local_address`] says.
+    pub fn local_address(&self) -> Option<&PeerAddress> {
+        match self {
+            Event::Listening { local_address, .. }
+            | Event::Accepted { local_address, .. }
+            | Event::Connected { local_address, .. }
+            | Event::Unbound { local_address, .. } => local_address.as_ref(),
+            Event::Failed(failure) => failure.local_address(),
+            _ => self.peer()?.local_address(),
+        }
+    }
+
+    /// Returns the number of the descriptor of the connection or of what listens, as [`Peer::descriptor`]. It is
+    /// closed where the event tells of an end.
+    pub fn descriptor(&self) -> Option<i32> {
+        match self {
+            Event::Listening { descriptor, .. }
+            | Event::Accepted { descriptor, .. }
+            | Event::Connecting { descriptor, .. }
+            | Event::Connected { descriptor, .. }
+            | Event::Unbound { descriptor, .. } => *descriptor,
+            Event::Failed(failure) => failure.descriptor(),
+            _ => self.peer()?.descriptor(),
         }
     }
 
@@ -159,6 +222,7 @@ impl Event {
     pub fn address(&self) -> Option<&PeerAddress> {
         match self {
             Event::Accepted { address, .. }
+            | Event::Connecting { address, .. }
             | Event::Connected { address, .. }
             | Event::Warning { address, .. }
             | Event::DatagramsDropped { address, .. } => Some(address),
@@ -170,9 +234,9 @@ impl Event {
     /// Returns the peer that is or was connected; `None` while there is none, so also where a handshake failed.
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         match self {
-            Event::Ready { peer } | Event::Subscribed { peer } | Event::Disconnected { peer } => {
-                Some(peer)
-            }
+            Event::Ready { peer }
+            | Event::Subscribed { peer }
+            | Event::Disconnected { peer, .. } => Some(peer),
             Event::Failed(failure) => failure.peer(),
             _ => None,
         }
@@ -182,10 +246,11 @@ impl Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Listening { endpoint } => write!(f, "listening on {endpoint}"),
+            Event::Listening { endpoint, .. } => write!(f, "listening on {endpoint}"),
             Event::Accepted {
                 connection,
                 address,
+                ..
             } => {
                 write!(f, "connection {connection} accepted from {address}")
             }
@@ -193,6 +258,7 @@ impl fmt::Display for Event {
                 endpoint,
                 reason,
                 count,
+                ..
             } => {
                 write!(f, "cannot accept on {endpoint}: {reason}")?;
                 match count {
@@ -200,6 +266,9 @@ impl fmt::Display for Event {
                     _ => write!(f, " ({count} times)"),
                 }
             }
+            Event::Connecting {
+                endpoint, address, ..
+            } => write!(f, "connecting to {endpoint}, at {address}"),
             Event::Connected {
                 connection,
                 endpoint,
@@ -218,8 +287,10 @@ impl fmt::Display for Event {
                 write!(f, "connection {}: {peer} subscribed", peer.connection())
             }
             Event::Failed(failure) => write!(f, "connection failed: {failure}"),
-            Event::Disconnected { peer } => {
-                write!(f, "connection {} with {peer} ended", peer.connection())
+            Event::Disconnected { peer, by_peer } => {
+                let by_peer = if *by_peer { " by the peer" } else { "" };
+                let connection = peer.connection();
+                write!(f, "connection {connection} with {peer} ended{by_peer}")
             }
             Event::Retrying {
                 endpoint,
@@ -265,7 +336,7 @@ impl fmt::Display for Event {
                 "nobody is let in on {endpoint} with {}: the list of those that may is empty",
                 mechanism.name()
             ),
-            Event::Unbound { endpoint } => write!(f, "no longer listening on {endpoint}"),
+            Event::Unbound { endpoint, .. } => write!(f, "no longer listening on {endpoint}"),
         }
     }
 }

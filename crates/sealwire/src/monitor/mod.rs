@@ -243,6 +243,25 @@ impl Monitor {
         (self.queue.readable.wait(None, until, attempt)).ok()?.ok()
     }
 
+    /// Blocks until there is an event to take; `false` once no more will come and all are taken. Several threads may
+    /// take them.
+    #[cfg(unix)]
+    pub(crate) fn wait_for_one(&self) -> bool {
+        if !self.queue.birth.is_here() {
+            return false;
+        }
+        let attempt = |_| {
+            let state = lock(&self.queue.state);
+            match (state.events.is_empty(), state.ended) {
+                (false, _) => Ok(Some(())),
+                (true, true) => Err(()),
+                (true, false) => Ok(None),
+            }
+        };
+        let waited = self.queue.readable.wait(None, Until::default(), attempt);
+        matches!(waited, Ok(Ok(())))
+    }
+
     /// Returns how many events were dropped because nobody read them in time ([`MONITOR_CAPACITY`] are kept).
     pub fn lost(&self) -> u64 {
         if !self.queue.birth.is_here() {

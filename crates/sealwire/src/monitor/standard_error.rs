@@ -103,13 +103,12 @@ mod tests {
 
     use super::*;
     use crate::failure::{ConnectionFailure, FailureCause};
-    use crate::peer::PeerAddress;
+    use crate::peer::Ends;
 
     fn failed(cause: FailureCause) -> Event {
         Event::Failed(ConnectionFailure {
             connection: None,
-            endpoint: "inproc://anywhere".parse().unwrap(),
-            address: PeerAddress::Inproc("anywhere".into()),
+            ends: Arc::new(Ends::within_the_process("anywhere", false)),
             peer: None,
             cause,
         })
@@ -120,6 +119,7 @@ mod tests {
         let line = line(&failed(FailureCause::RefusedByZap {
             status: 400,
             text: "\u{1b}[2Jno\nyes\u{202e}".into(),
+            fault: None,
         }));
         let text = line.strip_suffix('\n').unwrap();
         assert_eq!(printable(text), text);

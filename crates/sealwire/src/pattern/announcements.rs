@@ -268,6 +268,7 @@ mod tests {
         Arc::new(Peer::inproc(
             "peer",
             connection,
+            true,
             RoutingId::none(),
             SocketType::Sub,
             Vec::new(),

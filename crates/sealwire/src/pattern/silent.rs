@@ -10,6 +10,7 @@ use super::link::{Dismissal, Link};
 use super::pipes::{PipeId, Pipes, Provenance, Sole};
 use super::{Item, Pattern, pattern};
 use crate::account::{Account, Kind};
+use crate::endpoint::Endpoint;
 use crate::options::SocketOptions;
 use crate::peer::{Peer, PeerAddress};
 
@@ -55,7 +56,9 @@ impl Scene {
     pub(super) fn attach(&mut self, pattern: &mut dyn Pattern, address: &str) -> End {
         self.connections += 1;
         let address = PeerAddress::Tcp(address.parse().unwrap());
-        let peer = Arc::new(Peer::datagram(address, self.connections, SocketType::Pair));
+        let endpoint = Endpoint::Inproc("peer".into());
+        let peer = Peer::datagram(endpoint, address, self.connections, SocketType::Pair);
+        let peer = Arc::new(peer);
         let link = Arc::new(Silent::default());
         let marks = HighWaterMarks::of(&self.options);
         let id = self

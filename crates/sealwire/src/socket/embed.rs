@@ -6,10 +6,12 @@ use super::{Socket, SocketBuilder};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
+use crate::monitor::Monitor;
 
 /// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
 /// what nobody subscribed to, a ZAP handler is told the socket's own routing id, and where there is none only
-/// passwords are refused, unless `zap_enforced`.
+/// passwords are refused, unless `zap_enforced`. The peer is told nothing where a handler gave no decision. A peer that
+/// broke the protocol or turned the socket away is not connected to again.
 pub fn as_libzmq(builder: SocketBuilder, zap_enforced: bool) -> SocketBuilder {
     builder.doing_as_libzmq(zap_enforced)
 }
@@ -101,6 +103,12 @@ pub fn wake(socket: &Socket) {
         core.notify_readable(usize::MAX);
         core.notify_writable();
     }
+}
+
+/// Blocks until there is an event to take, which another thread may do meanwhile. Returns `false` once no more will
+/// come.
+pub fn wait_for_event(monitor: &Monitor) -> bool {
+    monitor.wait_for_one()
 }
 
 /// Begins to close the socket, with this linger time.

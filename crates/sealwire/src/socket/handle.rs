@@ -37,6 +37,8 @@ impl Handle {
             zap::has_handler(core, context.inproc());
         }
         let id = context.core().next_number();
+        let given = endpoint.clone();
+        let (mut local_address, mut descriptor) = (None, None);
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
             context.inproc().bind(core, &options, name, id)?;
             endpoint
@@ -53,8 +55,11 @@ impl Handle {
                 .listen(&endpoint, &options)
                 .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
-            let registration = Registration::new(endpoint.clone(), id, kind, &options);
-            core.register(registration.on_thread(thread))?;
+            (local_address, descriptor) = (listener.local_address(), listener.descriptor());
+            let registration = Registration::new(endpoint.clone(), id, kind, &options)
+                .on_thread(thread)
+                .listening_at(local_address.clone(), descriptor);
+            core.register(registration)?;
             let (core, bound) = (core.clone(), endpoint.clone());
             mailbox.post(Command::Listen {
                 core,
@@ -68,6 +73,9 @@ impl Handle {
         };
         core.hub.emit(Event::Listening {
             endpoint: endpoint.clone(),
+            given,
+            local_address,
+            descriptor,
         });
         self.warn_of_clients(&options, &endpoint);
         Ok(endpoint)
@@ -162,9 +170,7 @@ impl Handle {
                 });
             }
         }
-        core.hub.emit(Event::Unbound {
-            endpoint: endpoint.clone(),
-        });
+        Self::tell_unbound(core, registration);
         Ok(())
     }
 
@@ -195,14 +201,28 @@ impl Handle {
                 return done.map(drop);
             }
         };
-        for Registration { endpoint, kind, .. } in withdrawn {
-            if kind == RegistrationKind::Bound {
-                core.hub.emit(Event::Unbound { endpoint });
+        for registration in withdrawn {
+            if registration.kind == RegistrationKind::Bound {
+                Self::tell_unbound(core, registration);
             }
         }
         context.inproc().drain(core);
         self.tell_threads(|core| Command::DrainSocket(core, bounded(limit)));
         Ok(())
+    }
+
+    fn tell_unbound(core: &SocketCore, registration: Registration) {
+        let Registration {
+            endpoint,
+            local_address,
+            descriptor,
+            ..
+        } = registration;
+        core.hub.emit(Event::Unbound {
+            endpoint,
+            local_address,
+            descriptor,
+        });
     }
 
     /// Begins to close the socket, with this linger time or that of its options. Where that has been done, a
@@ -213,6 +233,9 @@ impl Handle {
         core.add_attachment();
         let command: fn(Arc<SocketCore>) -> Command = match core.begin_close(linger.map(bounded)) {
             Closing::Begun => {
+                for registration in core.listening() {
+                    Self::tell_unbound(core, registration);
+                }
                 self.context.inproc().close(core);
                 Command::CloseSocket
             }

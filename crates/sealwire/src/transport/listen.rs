@@ -237,6 +237,6 @@ impl BoundListener {
 }
 
 /// Peers over IPv4 on a socket for both families show up as IPv6; people know them as IPv4.
-fn unmapped(address: SocketAddr) -> SocketAddr {
+pub(super) fn unmapped(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

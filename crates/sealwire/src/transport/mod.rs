@@ -1,6 +1,7 @@
 //! Transports: listening, connecting and byte streams over TCP, Unix sockets, WebSocket and TLS, and
 //! datagrams. They move bytes and know no socket. `inproc`, which moves messages, is not among them.
 
+mod ends;
 mod interfaces;
 mod listen;
 #[cfg(unix)]

@@ -320,7 +320,7 @@ impl Chronicle {
         while let Some(event) = monitor.wait_next() {
             let (address, end) = match event {
                 Event::Failed(failure) => (failure.address().clone(), Some(End::Failed(failure))),
-                Event::Disconnected { peer } => (peer.address().clone(), Some(End::Clean)),
+                Event::Disconnected { peer, .. } => (peer.address().clone(), Some(End::Clean)),
                 // Addresses are used again.
                 Event::Accepted { address, .. } => (address, None),
                 _ => continue,

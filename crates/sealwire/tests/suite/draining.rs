@@ -184,7 +184,7 @@ fn a_socket_that_is_drained_takes_no_new_peers_and_says_so() {
     pull.drain(TIMEOUT).unwrap();
     assert!(pull.bound_endpoints().is_empty());
     let unbound =
-        |event: &Event| matches!(event, Event::Unbound { endpoint: of } if *of == endpoint);
+        |event: &Event| matches!(event, Event::Unbound { endpoint: of, .. } if *of == endpoint);
     assert!(std::iter::from_fn(|| monitor.wait_next_timeout(TIMEOUT)).any(|event| unbound(&event)));
     assert!(matches!(pull.recv(), Err(Error::Drained { cut_off: 0 })));
     for refused in [

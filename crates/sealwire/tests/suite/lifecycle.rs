@@ -197,7 +197,8 @@ fn counters_and_events_tell_what_happened() {
     push.send("twelve bytes").unwrap();
     pull.recv().unwrap();
     await_event(&monitor, "listening", |event| {
-        matches!(event, Event::Listening { endpoint: bound } if *bound == endpoint).then_some(())
+        matches!(event, Event::Listening { endpoint: bound, .. } if *bound == endpoint)
+            .then_some(())
     });
     let number = await_event(&monitor, "accepted", |event| match event {
         Event::Accepted { connection, .. } => Some(*connection),
@@ -210,7 +211,8 @@ fn counters_and_events_tell_what_happened() {
     assert_eq!(peer.connection(), number);
     push.close().unwrap();
     await_event(&monitor, "disconnected", |event| {
-        matches!(event, Event::Disconnected { peer } if peer.connection() == number).then_some(())
+        matches!(event, Event::Disconnected { peer, .. } if peer.connection() == number)
+            .then_some(())
     });
     let counters = pull.counters();
     assert_eq!(

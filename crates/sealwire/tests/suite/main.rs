@@ -17,6 +17,7 @@ mod direct_reading;
 mod disconnecting;
 mod draft_types;
 mod draining;
+mod ends_of_connections;
 mod fan_out;
 mod flow_control;
 mod foreign_code;

@@ -133,7 +133,13 @@ impl Clone for Phase {
             Phase::Finishing(until) => Phase::Finishing(until),
             Phase::Finished { until, heard_until } => Phase::Finished { until, heard_until },
             Phase::Ended(end) => Phase::Ended(end),
-            Phase::Over { cut_off } => Phase::Over { cut_off },
+            Phase::Over {
+                cut_off,
+                begun_here,
+            } => Phase::Over {
+                cut_off,
+                begun_here,
+            },
             Phase::Draining { until, was_told } => Phase::Draining { until, was_told },
             Phase::Flushing {
                 until,

@@ -197,6 +197,9 @@ impl AwaitReady {
         ready: &HandshakeFrame<'_>,
     ) -> Result<Established<P>, Error> {
         let (provider, settings) = (local.provider, &self.settings);
+        if ready.data.len() < TAG_SIZE {
+            return Err(HandshakeError::ReadyMalformed.into());
+        }
         let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
         let metadata = SealedBox::derive(provider, &sealed_box::READY, &material, &material)
             .open(ready.data)

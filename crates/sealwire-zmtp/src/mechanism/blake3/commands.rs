@@ -72,7 +72,7 @@ impl<'a> Initiate<'a> {
                     initiate_box,
                 })
             }
-            _ => Err(HandshakeError::InitiateUnreadable),
+            _ => Err(HandshakeError::InitiateMalformed),
         }
     }
 }
@@ -96,6 +96,6 @@ impl<'a> Introduction<'a> {
                 metadata,
             })
         };
-        fields().ok_or(HandshakeError::InitiateUnreadable)
+        fields().ok_or(HandshakeError::InitiateMalformed)
     }
 }

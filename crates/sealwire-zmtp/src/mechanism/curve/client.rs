@@ -195,7 +195,8 @@ impl AwaitReady {
     ) -> Result<Established<P>, Error> {
         let (number, sealed) = ready
             .split_first_chunk()
-            .ok_or(HandshakeError::ReadyUnreadable)?;
+            .filter(|(_, sealed)| sealed.len() >= TAG_SIZE)
+            .ok_or(HandshakeError::ReadyMalformed)?;
         let metadata = self
             .shared
             .open(&nonce(READY_NONCE, number), sealed)

@@ -22,6 +22,8 @@ pub(super) const READY: &str = "READY";
 pub(super) const COOKIE_SIZE: usize = 16 + TAG_SIZE + 64;
 /// Size of a vouch: tag, `C'` and `S`.
 pub(super) const VOUCH_SIZE: usize = TAG_SIZE + 64;
+/// Size of what INITIATE's box holds before the metadata: `C`, the vouch's nonce, the vouch.
+const INTRODUCTION_SIZE: usize = 32 + 16 + VOUCH_SIZE;
 
 /// Major and minor version of the mechanism, as sent in HELLO.
 pub(super) const VERSION: [u8; 2] = [1, 0];
@@ -81,13 +83,13 @@ impl<'a> Initiate<'a> {
         let fields = || {
             let (cookie, rest) = data.split_first_chunk()?;
             let (nonce, sealed) = rest.split_first_chunk()?;
-            Some(Self {
+            (sealed.len() >= TAG_SIZE + INTRODUCTION_SIZE).then_some(Self {
                 cookie,
                 nonce,
                 sealed,
             })
         };
-        fields().ok_or(HandshakeError::InitiateUnreadable)
+        fields().ok_or(HandshakeError::InitiateMalformed)
     }
 }
 
@@ -113,6 +115,6 @@ impl<'a> Introduction<'a> {
                 metadata,
             })
         };
-        fields().ok_or(HandshakeError::InitiateUnreadable)
+        fields().ok_or(HandshakeError::InitiateMalformed)
     }
 }

@@ -123,7 +123,7 @@ impl Scene {
         let core = self.core().clone();
         let routing_id = core.context().routing_ids().assign();
         let name = endpoint.to_string().into_bytes();
-        let peer = Peer::inproc("peer", 1, routing_id, SocketType::Pair, name);
+        let peer = Peer::inproc("peer", 1, false, routing_id, SocketType::Pair, name);
         let (peer, link) = (Arc::new(peer), Arc::new(Silent::default()));
         let provenance = Provenance {
             connector: Some(connector),

@@ -174,6 +174,7 @@ mod tests {
             let peer = Peer::inproc(
                 "connected",
                 1,
+                false,
                 RoutingId::none(),
                 SocketType::Push,
                 Vec::new(),

@@ -138,6 +138,7 @@ pub(super) fn accept_panicked(endpoint: &Endpoint) -> Event {
     Event::AcceptFailed {
         endpoint: endpoint.clone(),
         reason: FailureCause::Internal.to_string(),
+        os_error: None,
         count: 1,
     }
 }

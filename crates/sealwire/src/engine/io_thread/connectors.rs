@@ -16,7 +16,7 @@ use crate::engine::session_key::Origin;
 use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::{Event, add};
-use crate::peer::PeerAddress;
+use crate::peer::{Ends, PeerAddress};
 use crate::transport::Target;
 
 impl IoThread {
@@ -36,10 +36,10 @@ impl IoThread {
             SourceEvent::Panicked => {
                 if let Some(connector) = self.sources.connector(slot) {
                     let (core, id) = (connector.core.clone(), connector.id);
+                    let endpoint = connector.endpoint.clone();
                     let failure = ConnectionFailure {
                         connection: None,
-                        endpoint: connector.endpoint.clone(),
-                        address: PeerAddress::Unknown,
+                        ends: Arc::new(Ends::outward(endpoint, PeerAddress::Unknown)),
                         peer: None,
                         cause: FailureCause::Internal,
                     };
@@ -85,7 +85,7 @@ impl IoThread {
             Ok(targets) => self.connect(slot, targets),
             Err(error) => {
                 let cause = FailureCause::Resolve(Arc::new(error));
-                self.attempt_failed(slot, connector::End(cause, PeerAddress::Unknown));
+                self.attempt_failed(slot, connector::End::nowhere(cause));
             }
         }
     }
@@ -107,10 +107,22 @@ impl IoThread {
                         ..
                     } => {
                         let registered = stream.register(world.registry(), Token(slot));
-                        let failed = |error| {
-                            connector::End(FailureCause::Connect(Arc::new(error)), target.address())
-                        };
-                        registered.map(|()| *deadline).map_err(failed)
+                        let (address, descriptor) = (target.address(), stream.descriptor());
+                        match registered {
+                            Ok(()) => {
+                                connector.core.hub.emit(Event::Connecting {
+                                    endpoint: connector.endpoint.clone(),
+                                    address,
+                                    descriptor,
+                                });
+                                Ok(*deadline)
+                            }
+                            Err(error) => Err(connector::End {
+                                cause: FailureCause::Connect(Arc::new(error)),
+                                address,
+                                descriptor,
+                            }),
+                        }
                     }
                     _ => Ok(now),
                 });
@@ -154,14 +166,15 @@ impl IoThread {
             connector.id,
         );
         let (origin, address) = (Origin::Connector { slot, id }, target.address());
-        let (key, registered) = self.add_session(
-            core.clone(),
-            options,
-            origin,
-            endpoint.clone(),
-            address.clone(),
-            stream,
-        );
+        let (local_address, descriptor) = (stream.local_address(), stream.descriptor());
+        let ends = Ends {
+            endpoint: endpoint.clone(),
+            accepted: false,
+            local: local_address.clone(),
+            remote: address.clone(),
+            descriptor,
+        };
+        let (key, registered) = self.add_session(core.clone(), options, origin, ends, stream);
         if let Some(connector) = self.sources.connector(slot) {
             connector.state = connector::State::Connected(key);
         }
@@ -169,6 +182,8 @@ impl IoThread {
             connection: key.connection,
             endpoint,
             address,
+            local_address,
+            descriptor,
         });
         match registered {
             Ok(()) => self.drive(key.slot),
@@ -185,17 +200,28 @@ impl IoThread {
             return;
         };
         let waiting = connector::State::Waiting(Duration::MAX);
-        let connector::State::Connecting { target, others, .. } =
-            std::mem::replace(&mut connector.state, waiting)
+        let connector::State::Connecting {
+            stream,
+            target,
+            others,
+            ..
+        } = std::mem::replace(&mut connector.state, waiting)
         else {
             return;
         };
+        let (address, descriptor) = (target.address(), stream.descriptor());
+        drop(stream);
         let cause = match error {
             ConnectError::Address(_) if !others.is_empty() => return self.connect(slot, others),
             ConnectError::Address(error) => connector.not_connected(error),
             ConnectError::Proxy(error) => error.into(),
         };
-        self.attempt_failed(slot, connector::End(cause, target.address()));
+        let end = connector::End {
+            cause,
+            address,
+            descriptor,
+        };
+        self.attempt_failed(slot, end);
     }
 
     pub(super) fn attempt_failed(&mut self, slot: usize, end: connector::End) {

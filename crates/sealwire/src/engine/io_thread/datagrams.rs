@@ -36,6 +36,7 @@ impl IoThread {
             datagrams.core.hub.emit(Event::AcceptFailed {
                 endpoint: datagrams.endpoint.clone(),
                 reason: error.to_string(),
+                os_error: error.raw_os_error(),
                 count: 1,
             });
             datagrams.end(self.reactor.world.registry());

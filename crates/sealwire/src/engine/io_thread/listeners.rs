@@ -21,7 +21,7 @@ use crate::failure::{ConnectionFailure, FailureCause};
 use crate::limits::ACCEPTS_PER_TIME_SLICE;
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
-use crate::peer::PeerAddress;
+use crate::peer::{Ends, PeerAddress};
 use crate::transport::{BoundListener, Stream};
 
 impl IoThread {
@@ -69,6 +69,7 @@ impl IoThread {
             listener.core.hub.emit(Event::AcceptFailed {
                 endpoint: listener.endpoint.clone(),
                 reason: error.to_string(),
+                os_error: error.raw_os_error(),
                 count: 1,
             });
             listener.core.remove_attachment();
@@ -142,14 +143,18 @@ impl IoThread {
         let descriptors = listener.descriptors;
         core.end_lease();
         let origin = Origin::Listener { slot, id };
-        let (key, registered) = self.add_session(
-            core.clone(),
-            options,
-            origin,
-            endpoint,
-            address.clone(),
-            stream,
-        );
+        let (local, descriptor) = (stream.local_address(), stream.descriptor());
+        // Over a Unix socket both ends have the listener's name.
+        let of_listener = || matches!(address, PeerAddress::Ipc(_)).then(|| address.clone());
+        let local_address = local.or_else(of_listener);
+        let ends = Ends {
+            endpoint: endpoint.clone(),
+            accepted: true,
+            local: local_address.clone(),
+            remote: address.clone(),
+            descriptor,
+        };
+        let (key, registered) = self.add_session(core.clone(), options, origin, ends, stream);
         if let Some(session) = self.sources.session(key.slot) {
             session.with(|session| session.take_place(place));
         }
@@ -159,7 +164,10 @@ impl IoThread {
             .and_then(|listener| listener.began(key, source));
         core.hub.emit(Event::Accepted {
             connection: key.connection,
+            endpoint,
             address,
+            local_address,
+            descriptor,
         });
         match registered {
             Ok(()) => self.handshakes.push(key.slot),
@@ -195,8 +203,10 @@ impl IoThread {
         listener.core.counters.excesses.note(Kind::Connections);
         listener.core.hub.emit(Event::Failed(ConnectionFailure {
             connection: None,
-            endpoint: listener.endpoint.clone(),
-            address,
+            ends: Arc::new(Ends {
+                accepted: true,
+                ..Ends::outward(listener.endpoint.clone(), address)
+            }),
             peer: None,
             cause,
         }));

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::IoThread;
 use super::sources::{EventSource, SourceEvent};
 use crate::core::SocketCore;
-use crate::endpoint::Endpoint;
 use crate::engine::reactor::Reactor;
 use crate::engine::session::{End, Identity, Parting, Progress, Session};
 use crate::engine::session_key::{Origin, SessionKey};
@@ -16,7 +15,7 @@ use crate::engine::world::PollEvent;
 use crate::failure::FailureCause;
 use crate::guard;
 use crate::options::EndpointOptions;
-use crate::peer::PeerAddress;
+use crate::peer::Ends;
 use crate::transport::Stream;
 #[cfg(feature = "ws")]
 use crate::transport::{Role, Terms};
@@ -108,8 +107,7 @@ impl IoThread {
         core: Arc<SocketCore>,
         options: Arc<EndpointOptions>,
         origin: Origin,
-        endpoint: Endpoint,
-        address: PeerAddress,
+        ends: Ends,
         stream: Stream,
     ) -> (SessionKey, io::Result<()>) {
         let slot = self.sources.vacant_slot();
@@ -123,7 +121,7 @@ impl IoThread {
                 Origin::Listener { .. } => Role::Server,
                 Origin::Connector { .. } => Role::Client,
             };
-            stream.layered(&endpoint, role, terms(&options), &options)
+            stream.layered(&ends.endpoint, role, terms(&options), &options)
         };
         let Reactor { mailbox, world, .. } = &self.reactor;
         let identity = Identity {
@@ -131,8 +129,7 @@ impl IoThread {
             options,
             key,
             origin,
-            endpoint,
-            address,
+            ends: Arc::new(ends),
             _share: mailbox.load().share(),
         };
         let mut session = Session::new(identity, stream, &**world);
@@ -211,7 +208,7 @@ impl IoThread {
         parting.tell();
         let connector = self.sources.connector_of(origin);
         if connector.is_some_and(|connector| connector.left(key)) {
-            self.connection_ended(origin, Some(ready_for));
+            self.connection_ended(origin, Some(ready_for), false);
         }
     }
 
@@ -224,6 +221,7 @@ impl IoThread {
         let (origin, key) = (session.identity.origin, session.identity.key);
         let Reactor { world, timers, .. } = &mut self.reactor;
         let ready_for = session.withdraw(world.registry(), timers, now);
+        let by_the_protocol = end.is_by_the_protocol();
         guard::contain("ending a connection", || session.ended(end));
         match origin {
             Origin::Listener { .. } => {
@@ -234,7 +232,7 @@ impl IoThread {
             Origin::Connector { .. } => {
                 let connector = self.sources.connector_of(origin);
                 if !connector.is_some_and(|connector| connector.forget(key)) {
-                    self.connection_ended(origin, ready_for);
+                    self.connection_ended(origin, ready_for, by_the_protocol);
                 }
             }
         }
@@ -242,12 +240,17 @@ impl IoThread {
 
     /// The peer of a connector's session is gone: it tries again. `ready_for` is how long the connection was of use, if
     /// it was.
-    fn connection_ended(&mut self, origin: Origin, ready_for: Option<Duration>) {
+    fn connection_ended(
+        &mut self,
+        origin: Origin,
+        ready_for: Option<Duration>,
+        by_the_protocol: bool,
+    ) {
         let now = self.reactor.now();
         if let Origin::Connector { slot, .. } = origin
             && let Some(connector) = self.sources.connector_of(origin)
         {
-            let at = connector.ended(ready_for, now, &*self.reactor.world);
+            let at = connector.ended(ready_for, by_the_protocol, now, &*self.reactor.world);
             self.wait_to_retry(slot, at);
         }
     }

@@ -30,6 +30,22 @@ impl End {
     }
 }
 
+impl End {
+    /// Whether the peer did not keep to the protocol, does not fit, or turned this side away. The end of the transport
+    /// and silence are none of these.
+    pub(in crate::engine) fn is_by_the_protocol(&self) -> bool {
+        match self {
+            End::Failed(FailureCause::Protocol(error)) => !matches!(
+                error,
+                ProtocolError::Closed(_)
+                    | ProtocolError::HandshakeTimeout { .. }
+                    | ProtocolError::HeartbeatTimeout
+            ),
+            End::Clean | End::Failed(_) => false,
+        }
+    }
+}
+
 impl From<ProtocolError> for End {
     fn from(error: ProtocolError) -> Self {
         End::Failed(error.into())
@@ -38,6 +54,8 @@ impl From<ProtocolError> for End {
 
 #[cfg(test)]
 mod tests {
+    use sealwire_zmtp::error::{CloseKind, Step};
+
     use super::*;
 
     #[test]
@@ -59,5 +77,24 @@ mod tests {
             End::Failed(WebSocketError::NotHttp.into()),
         ];
         assert!(!others.iter().any(End::is_by_a_message_too_large));
+    }
+
+    #[test]
+    fn the_end_of_a_transport_and_silence_break_no_protocol() {
+        let refused = ProtocolError::PeerRefused {
+            reason: "400".into(),
+            verified: false,
+        };
+        let large = ProtocolError::MessageTooLarge { limit: 9 };
+        assert!(End::from(refused).is_by_the_protocol());
+        assert!(End::from(large).is_by_the_protocol());
+        let others = [
+            End::Clean,
+            End::Failed(FailureCause::Internal),
+            ProtocolError::HeartbeatTimeout.into(),
+            ProtocolError::Closed(CloseKind::MidMessage).into(),
+            ProtocolError::HandshakeTimeout { step: Step::Ready }.into(),
+        ];
+        assert!(!others.iter().any(End::is_by_the_protocol));
     }
 }

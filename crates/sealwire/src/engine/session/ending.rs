@@ -28,6 +28,7 @@ pub(in crate::engine) struct Parting {
     /// How long the connection has been of use.
     pub(in crate::engine) ready_for: Duration,
     peer: Arc<Peer>,
+    by_peer: bool,
     pipe: PipeId,
 }
 
@@ -35,10 +36,14 @@ impl Parting {
     /// Lets the socket go on without the peer: what it had queued for it may go to others.
     pub(in crate::engine) fn tell(self) {
         let Parting {
-            core, peer, pipe, ..
+            core,
+            peer,
+            by_peer,
+            pipe,
+            ..
         } = self;
         core.detach(pipe);
-        core.hub.emit(Event::Disconnected { peer });
+        core.hub.emit(Event::Disconnected { peer, by_peer });
     }
 }
 
@@ -113,6 +118,7 @@ impl Session {
             key: self.identity.key,
             ready_for: attached.age(reactor.now()),
             peer: attached.peer().clone(),
+            by_peer: !self.phase.was_begun_here(),
             pipe,
         })
     }
@@ -152,6 +158,7 @@ impl Session {
             ..
         } = self;
         phase.over();
+        let by_peer = !phase.was_begun_here();
         // A handshake that failed had no peer.
         let had_peer = standing.is_attached() || matches!(end, End::Clean);
         if phase.is_cut_off() && had_peer {
@@ -167,6 +174,6 @@ impl Session {
                 None
             }
         };
-        identity.tell_end(end, peer.filter(|_| !was_told));
+        identity.tell_end(end, peer.filter(|_| !was_told), by_peer);
     }
 }

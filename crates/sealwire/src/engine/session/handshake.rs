@@ -71,7 +71,7 @@ impl Session {
             zap: mechanism
                 .and_then(|it| self.zap_request(it, decider, applicant.as_ref(), reactor)),
             applicant,
-            address: self.identity.address.clone(),
+            address: self.identity.ends.remote.clone(),
             process: self.transport.process(),
         };
         let answer = reactor
@@ -100,6 +100,9 @@ impl Session {
             return Ok(());
         };
         review.question = None;
+        // libzmq ends the connection silently where its handler did not decide.
+        let as_libzmq = self.identity.options.as_libzmq;
+        let mut silent = false;
         let (reason, status, cause) = match verdict {
             Verdict::Allowed { user_id, metadata } => {
                 review.approval = Some(Approval {
@@ -116,12 +119,22 @@ impl Session {
                 let cause = ProtocolError::Refused(Refusal::new(&reason));
                 (reason, status.code(), cause.into())
             }
-            Verdict::RefusedByZap { status, text } => {
-                let cause = FailureCause::RefusedByZap { status, text };
+            Verdict::RefusedByZap {
+                status,
+                text,
+                fault,
+            } => {
+                silent = as_libzmq && fault.is_some();
+                let cause = FailureCause::RefusedByZap {
+                    status,
+                    text,
+                    fault,
+                };
                 (status.to_string(), status, cause)
             }
         };
         let told = match self.tells_reasons() {
+            _ if silent => None,
             true => Some(reason),
             false if status == Status::Temporary.code() => None,
             false => Some(status.to_string()),
@@ -169,9 +182,10 @@ impl Session {
         Some(zap::Request {
             context: self.identity.core.context().clone(),
             inproc: reactor.inproc.clone(),
+            has_handler: has_handler(),
             limit: options.zap_timeout,
             domain,
-            address: self.identity.address.for_zap(),
+            address: self.identity.ends.remote.for_zap(),
             routing_id: match options.as_libzmq {
                 true => options.routing_id.clone(),
                 false => applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
@@ -187,14 +201,14 @@ impl Session {
             return Ok(());
         };
         let (approval, decided_at) = (review.approval.take(), review.decided_at);
-        let (address, connection) = (self.identity.address.clone(), self.identity.key.connection);
+        let (connection, ends) = (self.identity.key.connection, self.identity.ends.clone());
         let (routing_id, process) = (
             self.identity.core.context().routing_ids().assign(),
             self.transport.process(),
         );
         let peer = Arc::new(match info {
-            Some(info) => Peer::wire(address, connection, routing_id, info, approval, process),
-            None => Peer::raw(address, connection, routing_id, process),
+            Some(info) => Peer::wire(connection, ends, routing_id, info, approval, process),
+            None => Peer::raw(connection, ends, routing_id, process),
         });
         self.hold(&peer)?;
         // The thread that drives a session holds it.

@@ -1,4 +1,4 @@
-//! The identity of a session: its socket, its remote address, and the source that it came from.
+//! The identity of a session: its socket, its two ends, and the source that it came from.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::engine::session_key::{Origin, SessionKey};
 use crate::failure::ConnectionFailure;
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
-use crate::peer::{Peer, PeerAddress};
+use crate::peer::{Ends, Peer};
 
 /// Set once.
 pub(in crate::engine) struct Identity {
@@ -21,8 +21,7 @@ pub(in crate::engine) struct Identity {
     pub(in crate::engine) options: Arc<EndpointOptions>,
     pub(in crate::engine) key: SessionKey,
     pub(in crate::engine) origin: Origin,
-    pub(in crate::engine) endpoint: Endpoint,
-    pub(in crate::engine) address: PeerAddress,
+    pub(in crate::engine) ends: Arc<Ends>,
     /// Of the load of its I/O thread.
     pub(in crate::engine) _share: LoadShare,
 }
@@ -30,37 +29,35 @@ pub(in crate::engine) struct Identity {
 impl Identity {
     /// Whether the bytes of this connection can be read on their way, unless the mechanism encrypts them.
     pub(super) fn is_exposed(&self) -> bool {
-        !matches!(self.endpoint, Endpoint::Wss { .. }) && self.address.leaves_the_machine()
+        let Ends {
+            endpoint, remote, ..
+        } = &*self.ends;
+        !matches!(endpoint, Endpoint::Wss { .. }) && remote.leaves_the_machine()
     }
 
     /// Lets the socket's monitors know.
     pub(super) fn warn(&self, warning: Warning) {
         self.core.hub.emit(Event::Warning {
             connection: self.key.connection,
-            address: self.address.clone(),
+            address: self.ends.remote.clone(),
             warning,
         });
     }
 
     /// Lets the socket know that the connection is over, and its monitors why. `peer` is who was
-    /// attached.
-    pub(super) fn tell_end(self, end: End, peer: Option<Arc<Peer>>) {
+    /// attached, and `by_peer` whether the socket had not asked for the end.
+    pub(super) fn tell_end(self, end: End, peer: Option<Arc<Peer>>, by_peer: bool) {
         let Identity {
-            core,
-            key,
-            endpoint,
-            address,
-            ..
+            core, key, ends, ..
         } = self;
         match (end, peer) {
             (End::Failed(cause), peer) => core.hub.emit(Event::Failed(ConnectionFailure {
                 connection: Some(key.connection),
-                endpoint,
-                address,
+                ends,
                 peer,
                 cause,
             })),
-            (End::Clean, Some(peer)) => core.hub.emit(Event::Disconnected { peer }),
+            (End::Clean, Some(peer)) => core.hub.emit(Event::Disconnected { peer, by_peer }),
             // A socket that closes gives up its unfinished handshakes silently.
             (End::Clean, None) => {}
         }
@@ -77,6 +74,7 @@ mod tests {
     use crate::error::Presence;
     use crate::failure::FailureCause;
     use crate::monitor::Monitor;
+    use crate::peer::PeerAddress;
     use crate::socket::Socket;
 
     const ELSEWHERE: &str = "192.0.2.1:4711";
@@ -91,8 +89,13 @@ mod tests {
                 connection: 71,
             },
             origin: Origin::Listener { slot: 1, id: 2 },
-            endpoint: endpoint.parse().unwrap(),
-            address: PeerAddress::Tcp(address.parse().unwrap()),
+            ends: Arc::new(Ends {
+                endpoint: endpoint.parse().unwrap(),
+                accepted: true,
+                local: Some(PeerAddress::Tcp(HERE.parse().unwrap())),
+                remote: PeerAddress::Tcp(address.parse().unwrap()),
+                descriptor: Some(9),
+            }),
             _share: Load::default().share(),
         }
     }
@@ -124,24 +127,34 @@ mod tests {
         let core = socket.core().unwrap();
         let peer = || {
             let address = PeerAddress::Tcp(ELSEWHERE.parse().unwrap());
-            Some(Arc::new(Peer::datagram(address, 71, SocketType::Pair)))
+            let endpoint = Endpoint::Inproc("peer".into());
+            let peer = Peer::datagram(endpoint, address, 71, SocketType::Pair);
+            Some(Arc::new(peer))
         };
-        let end = |end, peer| {
+        let end = |end, peer, by_peer| {
             core.add_attachment();
             assert_eq!(core.presence(), Presence::Handshaking { connections: 1 });
-            identity(core, "tcp://192.0.2.1:4711", ELSEWHERE).tell_end(end, peer);
+            identity(core, "tcp://192.0.2.1:4711", ELSEWHERE).tell_end(end, peer, by_peer);
             assert_eq!(core.presence(), Presence::Nobody);
             monitor.try_next()
         };
-        assert!(end(End::Clean, None).is_none());
-        let clean = end(End::Clean, peer());
-        assert!(matches!(clean, Some(Event::Disconnected { .. })));
+        assert!(end(End::Clean, None, true).is_none());
+        for expected in [true, false] {
+            match end(End::Clean, peer(), expected) {
+                Some(Event::Disconnected { by_peer, .. }) => assert_eq!(by_peer, expected),
+                other => panic!("{other:?}"),
+            }
+        }
         for (peer, ready) in [(peer(), true), (None, false)] {
-            let Some(Event::Failed(failure)) = end(End::Failed(FailureCause::Internal), peer)
-            else {
+            let end = end(End::Failed(FailureCause::Internal), peer, true);
+            let Some(Event::Failed(failure)) = end else {
                 panic!("a failure is told");
             };
             assert_eq!(failure.connection(), Some(71));
+            let here = PeerAddress::Tcp(HERE.parse().unwrap());
+            assert_eq!(failure.local_address(), Some(&here));
+            assert_eq!(failure.descriptor(), Some(9));
+            assert!(failure.is_accepted());
             assert_eq!(failure.was_ready(), ready);
         }
     }

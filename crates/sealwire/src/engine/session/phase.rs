@@ -46,11 +46,18 @@ pub(super) enum Phase {
     },
     /// How it ended while a thread of the application drove it, for the I/O thread to act on.
     Ended(End),
-    /// It is about to be taken away. Where it is `cut_off`, it was drained and the peer's end did not come.
+    /// It is about to be taken away. Where it is `cut_off`, it was drained and the peer's end did not come. The
+    /// socket had asked for the end where that was `begun_here`.
     Over {
         cut_off: bool,
+        begun_here: bool,
     },
 }
+
+const OVER: Phase = Phase::Over {
+    cut_off: false,
+    begun_here: false,
+};
 
 impl Phase {
     pub(super) fn is_open(&self) -> bool {
@@ -82,6 +89,20 @@ impl Phase {
         matches!(self, Phase::Flushing { .. })
     }
 
+    /// Whether the socket had asked for the end before the peer came to its own.
+    pub(super) fn was_begun_here(&self) -> bool {
+        matches!(
+            self,
+            Phase::Finishing(_)
+                | Phase::Finished { .. }
+                | Phase::Flushing { until: Some(_), .. }
+                | Phase::Over {
+                    begun_here: true,
+                    ..
+                }
+        )
+    }
+
     /// Whether nothing may be written any more.
     pub(super) fn has_finished_writing(&self) -> bool {
         let was_told = matches!(self, Phase::Draining { was_told: true, .. });
@@ -90,7 +111,7 @@ impl Phase {
 
     /// Whether a drained connection went without the peer's end.
     pub(super) fn is_cut_off(&self) -> bool {
-        matches!(self, Phase::Over { cut_off: true })
+        matches!(self, Phase::Over { cut_off: true, .. })
     }
 
     /// The first caller sets the time.
@@ -161,7 +182,7 @@ impl Phase {
     /// The peer's end came, in good order.
     pub(super) fn peer_ended(&mut self) {
         if self.is_draining() {
-            *self = Phase::Over { cut_off: false };
+            *self = OVER;
         }
     }
 
@@ -202,7 +223,7 @@ impl Phase {
 
     /// What a thread of the application found, once.
     pub(super) fn take_end(&mut self) -> Option<End> {
-        match mem::replace(self, Phase::Over { cut_off: false }) {
+        match mem::replace(self, OVER) {
             Phase::Ended(end) => Some(end),
             other => {
                 *self = other;
@@ -215,6 +236,7 @@ impl Phase {
         if !matches!(self, Phase::Over { .. }) {
             *self = Phase::Over {
                 cut_off: self.is_draining(),
+                begun_here: self.was_begun_here(),
             };
         }
     }
@@ -340,6 +362,35 @@ mod tests {
         phase.finish(LATE);
         phase.takes(Some(LATE + SOON));
         assert_eq!(phase.until(), Some(LATE));
+    }
+
+    #[test]
+    fn the_end_was_begun_here_where_the_socket_asked_before_the_peer_ended() {
+        let begun_here = |steps: fn(&mut Phase)| {
+            let mut phase = Phase::Open;
+            steps(&mut phase);
+            let before = phase.was_begun_here();
+            phase.over();
+            assert_eq!(phase.was_begun_here(), before, "it is known to the last");
+            before
+        };
+        assert!(!begun_here(|_| {}));
+        assert!(!begun_here(|phase| phase.end(End::Clean)));
+        assert!(!begun_here(|phase| phase.drain(SOON)));
+        assert!(!begun_here(|phase| assert!(phase.flush(None))));
+        assert!(begun_here(|phase| phase.finish(SOON)));
+        assert!(begun_here(|phase| {
+            phase.finish(SOON);
+            phase.all_is_sent(None);
+        }));
+        assert!(begun_here(|phase| {
+            phase.finish(SOON);
+            assert!(phase.flush(None));
+        }));
+        assert!(begun_here(|phase| {
+            phase.drain(SOON);
+            phase.finish(SOON);
+        }));
     }
 
     #[test]

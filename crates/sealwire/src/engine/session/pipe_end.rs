@@ -216,7 +216,14 @@ pub(super) mod tests {
     pub(in crate::engine::session) fn attached() -> (Socket, PipeEnd) {
         let builder = Socket::builder(SocketType::Pair);
         let socket = builder.receive_high_water_mark(1).build().unwrap();
-        let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
+        let peer = Peer::inproc(
+            "peer",
+            1,
+            false,
+            RoutingId::none(),
+            SocketType::Pair,
+            Vec::new(),
+        );
         let core = socket.core().unwrap();
         let attached = core.attach(Arc::new(peer), Arc::new(Deaf), Provenance::default());
         let pipe = PipeEnd::new(attached.unwrap(), Arc::default());

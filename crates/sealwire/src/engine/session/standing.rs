@@ -128,13 +128,15 @@ mod tests {
 
     use super::super::pipe_end;
     use super::*;
+    use crate::endpoint::Endpoint;
     use crate::engine::raw::Raw;
     use crate::peer::PeerAddress;
     use crate::socket::Socket;
 
     fn attached(since: Duration) -> Attached {
         let address = PeerAddress::Tcp("192.0.2.1:4711".parse().unwrap());
-        let peer = Peer::datagram(address, 1, SocketType::Pair);
+        let endpoint = Endpoint::Inproc("peer".into());
+        let peer = Peer::datagram(endpoint, address, 1, SocketType::Pair);
         Attached::new(PipeEnd::new(7, Arc::default()), Arc::new(peer), since)
     }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use sealwire_zmtp::{Frames, SocketType};
 
 use super::{HighWaterMarks, Item, Life, Link, Output, PipeId, Pipes, Provenance};
+use crate::endpoint::Endpoint;
 use crate::options::EndpointOptions;
 use crate::pattern::link::Dismissal;
 use crate::pattern::pipe_state::Carriage;
@@ -36,7 +37,12 @@ impl Pipes {
     ) -> PipeId {
         // Nothing comes from it, so nobody sees this.
         let address = PeerAddress::Inproc("".into());
-        let peer = Arc::new(Peer::datagram(address, 0, SocketType::Pair));
+        let peer = Arc::new(Peer::datagram(
+            Endpoint::Inproc(String::new()),
+            address,
+            0,
+            SocketType::Pair,
+        ));
         let link = Arc::new(Nobody);
         self.add(peer, link, high_water_marks, provenance, Life::Awaited)
     }
@@ -158,8 +164,9 @@ mod tests {
 
     fn arrive(pipes: &mut Pipes, id: PipeId, options: Weak<EndpointOptions>) -> Arc<KeepsBack> {
         let link = Arc::new(KeepsBack::default());
+        let endpoint = Endpoint::Inproc("peer".into());
         let address = PeerAddress::Inproc("peer".into());
-        let peer = Arc::new(Peer::datagram(address, 1, SocketType::Pull));
+        let peer = Arc::new(Peer::datagram(endpoint, address, 1, SocketType::Pull));
         pipes.arrived(id, peer, link.clone(), options, [].into_iter());
         if let Some(signals) = pipes.take_signals() {
             signals.deliver();

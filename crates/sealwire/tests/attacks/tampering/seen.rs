@@ -31,7 +31,7 @@ impl Seen {
     pub(super) fn next(monitor: &Monitor, of: Option<SocketAddr>) -> Option<Self> {
         let event = monitor.wait_next_timeout(Duration::from_millis(1))?;
         let (address, seen) = match &event {
-            Event::Disconnected { peer } => (peer.address(), Outcome::LikeAnEnd.into()),
+            Event::Disconnected { peer, .. } => (peer.address(), Outcome::LikeAnEnd.into()),
             Event::Failed(failure) if !failure.was_ready() => {
                 (failure.address(), Outcome::Refused.into())
             }

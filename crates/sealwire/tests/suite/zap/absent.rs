@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{every_mechanism, handler, keyed, refusal, reply};
+use super::{every_mechanism, fault, handler, keyed, refusal, reply};
 use crate::support::{Path, TIMEOUT, await_event, options};
 use sealwire::auth::{AllowAnyone, zap};
 use sealwire::blocking::Socket;
@@ -100,9 +100,11 @@ fn a_handler_is_asked_without_a_domain_where_nobody_else_decides() {
         first.close().unwrap();
         handler.close().unwrap();
         let _second = connect();
-        await_event(&monitor, "unanswered", |event| {
-            refusal(event).filter(|(status, _)| *status == 300)
+        let fault = await_event(&monitor, "unanswered", |event| {
+            refusal(event).filter(|(status, _)| *status == 300)?;
+            fault(event)
         });
+        assert_eq!(fault, zap::Fault::Gone);
         assert!(pull.peers().is_empty());
     }
 }

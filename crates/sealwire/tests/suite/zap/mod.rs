@@ -97,7 +97,18 @@ fn reply(request: &[Vec<u8>], status: &str, user: &str, metadata: &[u8]) -> Vec<
 fn refusal(event: &Event) -> Option<(u16, String)> {
     match event {
         Event::Failed(failure) => match failure.cause() {
-            FailureCause::RefusedByZap { status, text } => Some((*status, text.clone())),
+            FailureCause::RefusedByZap { status, text, .. } => Some((*status, text.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Why the handler did not decide.
+fn fault(event: &Event) -> Option<zap::Fault> {
+    match event {
+        Event::Failed(failure) => match failure.cause() {
+            FailureCause::RefusedByZap { fault, .. } => *fault,
             _ => None,
         },
         _ => None,

@@ -1,5 +1,7 @@
 //! The peer at the other end of a connection.
 
+mod ends;
+
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,7 +12,9 @@ use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{Mechanism, PublicKey, SocketType};
 
+pub(crate) use self::ends::Ends;
 use crate::account::{Account, Source};
+use crate::endpoint::Endpoint;
 use crate::routing_ids::RoutingId;
 use crate::text::printable;
 
@@ -97,8 +101,8 @@ pub(crate) struct Approval {
 /// A connected peer. Fixed for the life of the connection and shared by its messages.
 #[derive(Debug)]
 pub struct Peer {
-    address: PeerAddress,
     connection: u64,
+    ends: Arc<Ends>,
     connection_routing_id: RoutingId,
     identity: Identity,
     approval: Approval,
@@ -121,8 +125,8 @@ enum Identity {
 
 impl Peer {
     pub(crate) fn wire(
-        address: PeerAddress,
         connection: u64,
+        ends: Arc<Ends>,
         connection_routing_id: RoutingId,
         info: Arc<PeerInfo>,
         approval: Option<Approval>,
@@ -131,20 +135,25 @@ impl Peer {
         Peer {
             process,
             approval: approval.unwrap_or_default(),
-            address,
             connection,
+            ends,
             connection_routing_id,
             account: Account::default(),
             identity: Identity::Wire(info),
         }
     }
 
-    pub(crate) fn datagram(address: PeerAddress, connection: u64, socket_type: SocketType) -> Self {
+    pub(crate) fn datagram(
+        endpoint: Endpoint,
+        address: PeerAddress,
+        connection: u64,
+        socket_type: SocketType,
+    ) -> Self {
         Peer {
             process: None,
             approval: Approval::default(),
-            address,
             connection,
+            ends: Arc::new(Ends::outward(endpoint, address)),
             connection_routing_id: RoutingId::none(),
             account: Account::default(),
             identity: Identity::Datagram(socket_type),
@@ -152,25 +161,27 @@ impl Peer {
     }
 
     pub(crate) fn raw(
-        address: PeerAddress,
         connection: u64,
+        ends: Arc<Ends>,
         connection_routing_id: RoutingId,
         process: Option<ProcessCredentials>,
     ) -> Self {
         Peer {
             process,
             approval: Approval::default(),
-            address,
             connection,
+            ends,
             connection_routing_id,
             account: Account::default(),
             identity: Identity::Raw,
         }
     }
 
+    /// `accepted` says whether it connected to this end.
     pub(crate) fn inproc(
         name: &str,
         connection: u64,
+        accepted: bool,
         connection_routing_id: RoutingId,
         socket_type: SocketType,
         routing_id: Vec<u8>,
@@ -178,8 +189,8 @@ impl Peer {
         Peer {
             approval: Approval::default(),
             process: None,
-            address: PeerAddress::Inproc(name.into()),
             connection,
+            ends: Arc::new(Ends::within_the_process(name, accepted)),
             connection_routing_id,
             account: Account::default(),
             identity: Identity::Inproc {
@@ -191,7 +202,31 @@ impl Peer {
 
     /// Returns the address of the peer.
     pub fn address(&self) -> &PeerAddress {
-        &self.address
+        &self.ends.remote
+    }
+
+    /// Returns the address of this end of the connection; `None` over `udp`, within the process, and for the end of
+    /// an `ipc` connection that connected, which has no name.
+    pub fn local_address(&self) -> Option<&PeerAddress> {
+        self.ends.local.as_ref()
+    }
+
+    /// Returns the endpoint that was bound or connected to for this connection.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.ends.endpoint
+    }
+
+    /// Returns whether the peer connected to this socket; `false` where this socket connected to the peer, and over
+    /// `udp`.
+    pub fn is_accepted(&self) -> bool {
+        self.ends.accepted
+    }
+
+    /// Returns the number of the descriptor on Unix; `None` over `udp` and within the process. It is
+    /// good for comparing with what the system tells. Others have the number once the connection has ended, and
+    /// the connection fails if somebody else reads, writes or closes it.
+    pub fn descriptor(&self) -> Option<i32> {
+        self.ends.descriptor
     }
 
     /// Returns what this process holds for the peer. Of the messages in the socket's own queues
@@ -282,7 +317,7 @@ impl Peer {
 impl Peer {
     /// What its connections are counted by; `None` for what is not a connection over a transport.
     pub(crate) fn source(&self) -> Option<Source> {
-        match &self.address {
+        match self.address() {
             PeerAddress::Tcp(address) => Some((*address).into()),
             PeerAddress::Ipc(_) => Some(self.process.into()),
             _ => None,
@@ -322,7 +357,7 @@ impl Peer {
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.address)?;
+        write!(f, "{}", self.address())?;
         match (self.user_id(), self.public_key()) {
             (Some(user), _) => write!(f, " ({})", printable(user)),
             (None, Some(key)) => write!(f, " ({key})"),
@@ -338,7 +373,8 @@ mod tests {
     #[test]
     fn a_user_id_is_no_command_for_a_terminal() {
         let address = PeerAddress::Inproc("name".into());
-        let mut peer = Peer::datagram(address, 1, SocketType::Dish);
+        let endpoint = Endpoint::Inproc("name".into());
+        let mut peer = Peer::datagram(endpoint, address, 1, SocketType::Dish);
         peer.approval.user_id = Some("eve\u{1b}[2J\n\u{202e}".into());
         assert_eq!(peer.to_string(), r"inproc://name (eve\u{1b}[2J\n\u{202e})");
     }
