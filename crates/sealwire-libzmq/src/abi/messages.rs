@@ -11,6 +11,7 @@ use crate::errno::Errno;
 use crate::message::{FreeFn, Msg};
 
 const MORE: c_int = 1;
+const SRCFD: c_int = 2;
 const SHARED: c_int = 3;
 
 /// A message that there is.
@@ -132,7 +133,7 @@ pub extern "C" fn zmq_msg_get(place: *const Msg, property: c_int) -> c_int {
         match property {
             MORE => Ok(c_int::from(message.more())),
             SHARED => Ok(c_int::from(message.is_shared())),
-            // The deprecated SRCFD among them: many messages come by one read.
+            SRCFD => message.descriptor().ok_or(Errno::INVAL),
             _ => Err(Errno::INVAL),
         }
     })

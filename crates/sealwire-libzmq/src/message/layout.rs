@@ -339,6 +339,11 @@ impl Msg {
         Some(Arc::clone(&peer))
     }
 
+    /// The number of the descriptor that it came through, where there is one.
+    pub(crate) fn descriptor(&self) -> Option<i32> {
+        self.peer()?.descriptor()
+    }
+
     /// A property of the peer, as text that lives as long as the message.
     pub(crate) fn property(&mut self, name: &str) -> Option<*const c_char> {
         let peer = self.peer()?;

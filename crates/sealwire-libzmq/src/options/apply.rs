@@ -23,6 +23,33 @@ fn positive(value: c_int) -> Option<Duration> {
     (value > 0).then(|| milliseconds(value))
 }
 
+/// `[SOURCE;]HOST:PORT`, as `ZMQ_SOCKS_PROXY` has it.
+pub(crate) struct ProxyAddress<'a> {
+    pub(crate) source: Option<&'a str>,
+    host: &'a str,
+    port: u16,
+}
+
+/// The proxy that an option names, if it does.
+///
+/// # Errors
+///
+/// `EINVAL` for what is no address.
+pub(crate) fn socks_proxy(option: &[u8]) -> Result<Option<ProxyAddress<'_>>, Errno> {
+    if option.is_empty() {
+        return Ok(None);
+    }
+    let text = std::str::from_utf8(option).map_err(|_| Errno::INVAL)?;
+    let (source, address) = match text.split_once(';') {
+        Some((source, address)) => (Some(source), address),
+        None => (None, text),
+    };
+    let (host, port) = address.rsplit_once(':').ok_or(Errno::INVAL)?;
+    let port = port.parse().map_err(|_| Errno::INVAL)?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    Ok(Some(ProxyAddress { source, host, port }))
+}
+
 impl Settings {
     /// The linger time.
     pub(crate) fn linger(&self) -> Duration {
@@ -209,12 +236,9 @@ impl Settings {
             [] => builder,
             device => builder.bind_to_device(String::from_utf8_lossy(device)),
         };
-        match self.bytes(number::SOCKS_PROXY) {
-            [] => Ok(builder),
-            proxy => {
-                let text = std::str::from_utf8(proxy).map_err(|_| Errno::INVAL)?;
-                let (host, port) = text.rsplit_once(':').ok_or(Errno::INVAL)?;
-                let port = port.parse().map_err(|_| Errno::INVAL)?;
+        match socks_proxy(self.bytes(number::SOCKS_PROXY))? {
+            None => Ok(builder),
+            Some(ProxyAddress { host, port, .. }) => {
                 let proxy = SocksProxy::new(host, port);
                 let name = String::from_utf8_lossy(self.bytes(number::SOCKS_USERNAME));
                 Ok(builder.socks_proxy(match name.is_empty() {

@@ -5,5 +5,6 @@ mod apply;
 mod settings;
 mod table;
 
+pub(crate) use apply::socks_proxy;
 pub(crate) use settings::{Mechanism, Settings, Value};
 pub(crate) use table::number;

@@ -11,7 +11,7 @@ use super::Socket;
 use super::errors::errno_of;
 use crate::errno::Errno;
 use crate::monitor::Told;
-use crate::options::{Value, number};
+use crate::options::{Value, number, socks_proxy};
 
 /// The endpoints of a socket by the texts that name them.
 #[derive(Default)]
@@ -32,7 +32,17 @@ impl Endpoints {
 ///
 /// `EPROTONOSUPPORT` for a transport that there is not, `EINVAL` for anything else.
 pub(super) fn parse(text: &str) -> Result<Endpoint, Errno> {
+    let bracketed = bracketed(text);
+    let text = bracketed.as_deref().unwrap_or(text);
     Endpoint::from_str(text).map_err(|error| errno_of(&Error::Endpoint(error)))
+}
+
+/// libzmq takes addresses of IPv6 without brackets; the last colon is that of the port.
+fn bracketed(text: &str) -> Option<String> {
+    let rest = text.strip_prefix("tcp://")?;
+    let (host, port) = rest.rsplit_once(':')?;
+    let is_address = host.parse::<std::net::Ipv6Addr>().is_ok();
+    is_address.then(|| format!("tcp://[{host}]:{port}"))
 }
 
 /// As libzmq writes where it listens: addresses instead of a star.
@@ -89,7 +99,7 @@ impl Socket {
     /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EMTHREAD`, `ETERM`.
     pub(crate) fn connect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
-        let endpoint = parse(text)?;
+        let endpoint = self.parse_with_source(text)?;
         self.check_threads(&endpoint)?;
         let mut endpoints = self.endpoints();
         // A second connection to the same end would be used in turn with the first, or bring everything twice.
@@ -114,6 +124,19 @@ impl Socket {
         same.push(endpoint);
         text.clone_into(&mut endpoints.last);
         Ok(())
+    }
+
+    /// Where a connection leads. The source that libzmq takes with the address of a SOCKS proxy is that of the
+    /// connection to it.
+    fn parse_with_source(&self, text: &str) -> Result<Endpoint, Errno> {
+        let settings = self.settings();
+        let source = socks_proxy(settings.bytes(number::SOCKS_PROXY))?.and_then(|it| it.source);
+        match (source, text.strip_prefix("tcp://")) {
+            (Some(source), Some(rest)) if !rest.contains(';') => {
+                parse(&format!("tcp://{source};{rest}"))
+            }
+            _ => parse(text),
+        }
     }
 
     /// The routing id under which the socket is to know the peer of the next connection, where it chooses that. A
