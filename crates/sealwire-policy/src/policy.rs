@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use sealwire::{Endpoint, SocketType};
+use sealwire::{Endpoint, Security, SocketType};
 
 use crate::document::{Table, parse};
 use crate::fault::Fault;
@@ -48,8 +48,13 @@ impl Own {
 pub enum Ruling<'a> {
     /// What the program has set.
     AsProgram,
-    /// The keys of this rule.
-    Keys(&'a Rule),
+    /// The mechanism and keys of this rule.
+    Keys {
+        /// The rule.
+        rule: &'a Rule,
+        /// What it gives.
+        security: &'a Security,
+    },
 }
 
 /// Why an endpoint is refused, and what to do.
@@ -199,8 +204,9 @@ impl Policy {
                 "{at}: the rule leaves CURVE to the program, which has set {}; give the rule keys",
                 own.name()
             )),
-            (Protection::Keys { .. }, Own::Nothing) => Ok(Ruling::Keys(rule)),
-            (Protection::Keys { .. }, _) if rule.overrides => Ok(Ruling::Keys(rule)),
+            (Protection::Keys { security, .. }, own) if own == Own::Nothing || rule.overrides => {
+                Ok(Ruling::Keys { rule, security })
+            }
             (Protection::Keys { .. }, _) => refuse(format!(
                 "{at}: the program has set {} by itself; say override = true to put the rule's keys in its place",
                 own.name()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use sealwire::{Endpoint, Security, SocketType};
+use sealwire::{Endpoint, SocketType};
 
 use crate::document::Table;
 use crate::fault::Fault;
@@ -137,12 +137,9 @@ impl Rule {
         })
     }
 
-    /// Returns the mechanism and keys for the endpoints of this rule. `None` where the program's own stay.
-    pub fn security(&self) -> Option<Security> {
-        match &self.protection {
-            Protection::PlainText | Protection::OwnCurve => None,
-            Protection::Keys { security, .. } => Some((**security).clone()),
-        }
+    /// Returns the place where it is written, which no other rule has.
+    pub fn place(&self) -> &str {
+        &self.place
     }
 
     pub(crate) fn fits(&self, role: Role, endpoint: &Endpoint, socket_type: SocketType) -> bool {

@@ -17,7 +17,7 @@ fn decided(
     let endpoint: Endpoint = endpoint.parse().unwrap();
     match policy.decide(role, &endpoint, socket_type, own) {
         Ok(Ruling::AsProgram) => "program".into(),
-        Ok(Ruling::Keys(rule)) => {
+        Ok(Ruling::Keys { rule, .. }) => {
             let text = rule.to_string();
             let (_, line) = text.split_once(", line ").unwrap();
             line.split_once(':').unwrap().0.into()

@@ -27,6 +27,7 @@ pub mod monitors;
 mod pointers;
 pub mod polling;
 pub mod proxies;
+mod rights;
 pub mod sockets;
 mod tagged;
 pub mod threads;

@@ -66,7 +66,7 @@ impl Settings {
         KeyPair::from_secret(SecretKey::from_bytes(*secret))
     }
 
-    /// Gives a builder all values, as far as its type has them.
+    /// Gives a builder all values, as far as its type has them. `ruled` takes the place of the mechanism among them.
     ///
     /// # Errors
     ///
@@ -75,6 +75,7 @@ impl Settings {
         &self,
         socket_type: SocketType,
         builder: SocketBuilder,
+        ruled: Option<Security>,
     ) -> Result<SocketBuilder, Errno> {
         let builder = embed::as_libzmq(builder, self.flag(number::ZAP_ENFORCE_DOMAIN));
         let builder = self.apply_limits(builder);
@@ -83,7 +84,10 @@ impl Settings {
         if socket_type == SocketType::Stream {
             return Ok(builder.security(Security::plain_text()));
         }
-        let builder = builder.security(self.security()?);
+        let builder = builder.security(match ruled {
+            Some(security) => security,
+            None => self.security()?,
+        });
         let builder = match positive(self.int(number::HEARTBEAT_IVL)) {
             None => builder,
             Some(interval) => self.apply_heartbeat(builder.heartbeat(interval), interval),

@@ -1,6 +1,7 @@
 //! The values of a socket's options, in libzmq's units.
 
 use libc::c_int;
+use sealwire_policy::Own;
 use zeroize::Zeroizing;
 
 use super::addresses::AddressRange;
@@ -103,6 +104,15 @@ impl Settings {
 
     pub(crate) fn mechanism(&self) -> Mechanism {
         self.mechanism
+    }
+
+    /// The mechanism as rules know it, that come from outside of the program.
+    pub(crate) fn own(&self) -> Own {
+        match self.mechanism {
+            Mechanism::Null => Own::Nothing,
+            Mechanism::Plain => Own::Plain,
+            Mechanism::Curve => Own::Curve,
+        }
     }
 
     /// Whether the socket is the server of its mechanism.

@@ -3,12 +3,17 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
-use sealwire::{Endpoint, EndpointError, Error, SocketType};
+use libc::c_int;
+use sealwire::{Endpoint, EndpointError, Error, Security, SocketType};
+use sealwire_policy::{Role, Ruling};
 
-use super::Socket;
 use super::errors::errno_of;
+use super::{Applied, Socket};
 use crate::errno::Errno;
-use crate::options::number;
+use crate::options::{Mechanism, Settings, number};
+
+/// Far from those that libzmq may add.
+pub(crate) const BLAKE3: c_int = 100;
 
 /// The endpoints of a socket by the texts that name them.
 #[derive(Default)]
@@ -16,12 +21,18 @@ pub(super) struct Endpoints {
     bound: HashMap<String, Endpoint>,
     connected: HashMap<String, Vec<Endpoint>>,
     last: String,
+    /// The number of that of the last one, where a rule gave it its keys.
+    mechanism: Option<c_int>,
 }
 
 impl Endpoints {
     /// The last one that was bound or connected.
     pub(super) fn last(&self) -> &str {
         &self.last
+    }
+
+    pub(super) fn mechanism(&self) -> Option<c_int> {
+        self.mechanism
     }
 }
 
@@ -30,6 +41,16 @@ impl Endpoints {
 /// `EPROTONOSUPPORT` for a transport that there is not, `EINVAL` for anything else.
 pub(super) fn parse(text: &str) -> Result<Endpoint, Errno> {
     Endpoint::from_str(text).map_err(|error| errno_of(&Error::Endpoint(error)))
+}
+
+/// The number of a mechanism, in `zmq.h` or `zmq_sealwire.h`.
+fn mechanism_of(security: &Security) -> c_int {
+    match security.mechanisms().next() {
+        Some(sealwire::Mechanism::Blake3) => BLAKE3,
+        Some(sealwire::Mechanism::Curve) => Mechanism::Curve as c_int,
+        Some(sealwire::Mechanism::Plain) => Mechanism::Plain as c_int,
+        _ => Mechanism::Null as c_int,
+    }
 }
 
 /// As libzmq writes where it listens: addresses instead of a star.
@@ -43,20 +64,60 @@ fn written(endpoint: &Endpoint, ipv6: bool) -> String {
 }
 
 impl Socket {
+    /// Makes an endpoint with the mechanism and keys that count for it: those of a rule from outside of the program, or
+    /// its own. Gives the mechanism of such a rule as well.
+    ///
+    /// # Errors
+    ///
+    /// `EACCES` where rules refuse it, `EINVAL` for settings that are not complete, and those of `make`.
+    fn under_rules<T>(
+        &self,
+        role: Role,
+        endpoint: &Endpoint,
+        make: impl FnOnce(&Settings) -> Result<T, Errno>,
+    ) -> Result<(T, Option<c_int>), Errno> {
+        // Until the endpoint is made: a thread that sets an option meanwhile would give the engine the program's own
+        // mechanism again.
+        let settings = self.settings();
+        let governing = self.context.governing();
+        let ruling = governing.decide(role, endpoint, self.socket_type, settings.own())?;
+        let mut applied = self.applied();
+        let mechanism = match ruling {
+            Ruling::AsProgram => {
+                if *applied != Applied::OfProgram {
+                    self.reconfigure(&settings, None)?;
+                    *applied = Applied::OfProgram;
+                }
+                None
+            }
+            Ruling::Keys { rule, security } => {
+                if !matches!(&*applied, Applied::OfRule(place) if place == rule.place()) {
+                    self.reconfigure(&settings, Some(security.clone()))?;
+                    *applied = Applied::OfRule(rule.place().to_owned());
+                }
+                Some(mechanism_of(security))
+            }
+        };
+        Ok((make(&settings)?, mechanism))
+    }
+
     /// `zmq_bind`.
     ///
     /// # Errors
     ///
-    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `ETERM`.
+    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `EACCES`, `ETERM`.
     pub(crate) fn bind(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
-        self.apply_settings()?;
-        let bound = self.inner.bind(endpoint);
-        let bound = bound.map_err(|error| self.errno(&error))?;
-        let written = written(&bound, self.settings().flag(number::IPV6));
+        let (bound, mechanism) = self.under_rules(Role::Bind, &endpoint, |settings| {
+            let bound = self.inner.bind(endpoint.clone());
+            let bound = bound.map_err(|error| self.errno(&error))?;
+            Ok((written(&bound, settings.flag(number::IPV6)), bound))
+        })?;
+        let (written, bound) = bound;
         let mut endpoints = self.endpoints();
         endpoints.last.clone_from(&written);
+        endpoints.mechanism = mechanism;
         // With a port or path that was chosen, only the whole endpoint names it.
         if !text.ends_with('*') {
             endpoints.bound.insert(text.to_owned(), bound.clone());
@@ -69,7 +130,7 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `ETERM`.
+    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EACCES`, `ETERM`.
     pub(crate) fn connect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
@@ -82,12 +143,14 @@ impl Socket {
         if once && endpoints.connected.contains_key(text) {
             return Ok(());
         }
-        self.apply_settings()?;
-        let connected = self.inner.connect(endpoint.clone());
-        connected.map_err(|error| match error {
-            Error::Endpoint(EndpointError::Wildcard(_)) => Errno::INVAL,
-            error => self.errno(&error),
+        let ((), mechanism) = self.under_rules(Role::Connect, &endpoint, |_| {
+            let connected = self.inner.connect(endpoint.clone());
+            connected.map_err(|error| match error {
+                Error::Endpoint(EndpointError::Wildcard(_)) => Errno::INVAL,
+                error => self.errno(&error),
+            })
         })?;
+        endpoints.mechanism = mechanism;
         let same = endpoints.connected.entry(text.to_owned()).or_default();
         same.push(endpoint);
         text.clone_into(&mut endpoints.last);

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libc::c_int;
-use sealwire::{Readiness, SocketType, embed};
+use sealwire::{Readiness, Security, SocketType, embed};
 use zeroize::Zeroizing;
 
 use self::endpoints::Endpoints;
@@ -32,13 +32,24 @@ pub(crate) const SNDMORE: c_int = 2;
 pub(crate) const POLLIN: i16 = 1;
 pub(crate) const POLLOUT: i16 = 2;
 
+/// What the engine has for the endpoints that follow.
+#[derive(PartialEq, Eq)]
+enum Applied {
+    /// Settings from before: the present ones were not complete.
+    Earlier,
+    /// The settings of the program.
+    OfProgram,
+    /// The same with the keys of a rule, which is written there.
+    OfRule(String),
+}
+
 pub(crate) struct Socket {
     context: Arc<Context>,
     socket_type: SocketType,
     inner: sealwire::Socket,
     settings: Mutex<Settings>,
-    /// The engine has not got all settings: they were not complete.
-    unapplied: AtomicBool,
+    /// Locked after `settings`.
+    applied: Mutex<Applied>,
     /// The peer of a REQ went away before it answered.
     lost: AtomicBool,
     outbound: Mutex<Outbound>,
@@ -63,14 +74,14 @@ impl Socket {
         let builder = sealwire::Socket::builder(socket_type)
             .context(engine)
             .interruptible(true);
-        let builder = settings.apply(socket_type, builder)?;
+        let builder = settings.apply(socket_type, builder, None)?;
         let inner = builder.build().map_err(|error| errno_of(&error))?;
         Ok(Socket {
             context,
             socket_type,
             inner,
             settings: Mutex::new(settings),
-            unapplied: AtomicBool::new(false),
+            applied: Mutex::new(Applied::OfProgram),
             lost: AtomicBool::new(false),
             outbound: Mutex::default(),
             inbound: Mutex::default(),
@@ -130,6 +141,10 @@ impl Socket {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn applied(&self) -> MutexGuard<'_, Applied> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn outbound(&self) -> MutexGuard<'_, Outbound> {
         self.outbound.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -167,27 +182,20 @@ impl Socket {
         let mut settings = self.settings();
         settings.set(option, given)?;
         // Keys come one by one; an endpoint needs them all.
-        let applied = self.reconfigure(&settings);
-        self.unapplied.store(applied.is_err(), Ordering::Relaxed);
+        *self.applied() = match self.reconfigure(&settings, None) {
+            Ok(()) => Applied::OfProgram,
+            Err(_) => Applied::Earlier,
+        };
         Ok(())
     }
 
-    fn reconfigure(&self, settings: &Settings) -> Result<(), Errno> {
+    fn reconfigure(&self, settings: &Settings, ruled: Option<Security>) -> Result<(), Errno> {
         let builder = sealwire::Socket::builder(self.socket_type)
             .context(self.inner.context())
             .interruptible(true);
-        let builder = settings.apply(self.socket_type, builder)?;
+        let builder = settings.apply(self.socket_type, builder, ruled)?;
         let done = self.inner.reconfigure(builder);
         done.map_err(|error| self.errno(&error))
-    }
-
-    /// Has the engine know all settings, before an endpoint is made.
-    fn apply_settings(&self) -> Result<(), Errno> {
-        if self.unapplied.load(Ordering::Relaxed) {
-            self.reconfigure(&self.settings())?;
-            self.unapplied.store(false, Ordering::Relaxed);
-        }
-        Ok(())
     }
 
     /// The bytes that answer the question for an option, for a buffer of `room` bytes.
@@ -203,7 +211,10 @@ impl Socket {
             number::TYPE => int(type_number(self.socket_type)),
             number::EVENTS => int(c_int::from(self.events())),
             number::THREAD_SAFE => int(0),
-            number::MECHANISM => int(self.settings().mechanism() as c_int),
+            number::MECHANISM => {
+                let ruled = self.endpoints().mechanism();
+                int(ruled.unwrap_or_else(|| self.settings().mechanism() as c_int))
+            }
             number::FD => {
                 if room < size_of::<RawFd>() {
                     return Err(Errno::INVAL);

@@ -165,7 +165,7 @@ fn variables_stand_for_two_rules() {
         let endpoint: Endpoint = endpoint.parse().unwrap();
         match policy.decide(role, &endpoint, SocketType::Dealer, Own::Nothing) {
             Ok(Ruling::AsProgram) => "program".to_owned(),
-            Ok(Ruling::Keys(rule)) => rule.to_string(),
+            Ok(Ruling::Keys { rule, .. }) => rule.to_string(),
             Err(refusal) => refusal.to_string(),
         }
     };
