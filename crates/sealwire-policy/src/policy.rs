@@ -7,7 +7,7 @@ use sealwire::{Endpoint, Security, SocketType};
 
 use crate::document::{Table, parse};
 use crate::fault::Fault;
-use crate::protection::Protection;
+use crate::protection::{Named, Protection};
 use crate::rule::{Role, Rule, is_network};
 
 /// The rules of a process.
@@ -31,6 +31,8 @@ pub enum Own {
     Plain,
     /// CURVE.
     Curve,
+    /// BLAKE3ZMQ.
+    Blake3,
 }
 
 impl Own {
@@ -39,6 +41,7 @@ impl Own {
             Own::Nothing => "NULL",
             Own::Plain => "PLAIN",
             Own::Curve => "CURVE",
+            Own::Blake3 => "BLAKE3",
         }
     }
 }
@@ -195,13 +198,16 @@ impl Policy {
         match (&rule.protection, own) {
             // PLAIN shows a password and encrypts nothing: it is plain text, of the program's making.
             (Protection::PlainText, Own::Nothing | Own::Plain)
-            | (Protection::OwnCurve, Own::Curve) => Ok(Ruling::AsProgram),
+            | (Protection::Own(Named::Curve), Own::Curve)
+            | (Protection::Own(Named::Blake3), Own::Blake3) => Ok(Ruling::AsProgram),
             (Protection::PlainText, _) => refuse(format!(
-                "{at}: the program has set {} and the rule says plain text; write mechanism = \"curve\" and no keys",
-                own.name()
+                "{at}: the program has set {} and the rule says plain text; write mechanism = \"{}\" and no keys",
+                own.name(),
+                own.name().to_ascii_lowercase()
             )),
-            (Protection::OwnCurve, _) => refuse(format!(
-                "{at}: the rule leaves CURVE to the program, which has set {}; give the rule keys",
+            (Protection::Own(named), _) => refuse(format!(
+                "{at}: the rule leaves {} to the program, which has set {}; give the rule keys",
+                named.name(),
                 own.name()
             )),
             (Protection::Keys { security, .. }, own) if own == Own::Nothing || rule.overrides => {

@@ -17,13 +17,23 @@ pub(crate) enum Named {
     PlainText,
 }
 
+impl Named {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Named::Blake3 => "BLAKE3",
+            Named::Curve => "CURVE",
+            Named::PlainText => "plain text",
+        }
+    }
+}
+
 /// What a rule gives.
 #[derive(Debug, Clone)]
 pub(crate) enum Protection {
     /// NULL, said explicitly.
     PlainText,
-    /// The program's own CURVE.
-    OwnCurve,
+    /// The program's own, of this mechanism.
+    Own(Named),
     /// Keys of the rule's.
     Keys {
         named: Named,
@@ -224,8 +234,8 @@ impl Protection {
         if named == Named::PlainText {
             return Ok(Protection::PlainText);
         }
-        if named == Named::Curve && given.first().is_none() {
-            return Ok(Protection::OwnCurve);
+        if given.first().is_none() {
+            return Ok(Protection::Own(named));
         }
         let secret = |placed: Placed<&str>, key: &str| {
             secret(placed.value, folder)
@@ -291,7 +301,7 @@ impl Given<'_> {
                 None => Ok(()),
             };
         }
-        if named == Named::Curve && self.first().is_none() {
+        if self.first().is_none() {
             return Ok(());
         }
         match (self.server_key_file, self.allow) {

@@ -8,7 +8,7 @@ use sealwire::{Endpoint, SocketType};
 use crate::document::Table;
 use crate::fault::Fault;
 use crate::pattern::Pattern;
-use crate::protection::{Named, Protection};
+use crate::protection::Protection;
 
 /// What a socket does with an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,14 +191,9 @@ impl fmt::Display for Rule {
         }
         match &self.protection {
             Protection::PlainText => f.write_str(": plain text"),
-            Protection::OwnCurve => f.write_str(": the program's own CURVE"),
+            Protection::Own(named) => write!(f, ": the program's own {}", named.name()),
             Protection::Keys { named, summary, .. } => {
-                let name = if *named == Named::Curve {
-                    "CURVE"
-                } else {
-                    "BLAKE3"
-                };
-                write!(f, ": {name} {summary}")?;
+                write!(f, ": {} {summary}", named.name())?;
                 match self.overrides {
                     true => f.write_str("; in place of what the program sets"),
                     false => Ok(()),

@@ -88,7 +88,7 @@ fn network_endpoints_that_no_rule_names_are_refused_unless_the_file_says_otherwi
                 ("inproc://a", false),
             ] {
                 for role in [Role::Bind, Role::Connect] {
-                    for own in [Own::Nothing, Own::Plain, Own::Curve] {
+                    for own in [Own::Nothing, Own::Plain, Own::Curve, Own::Blake3] {
                         let said = decided(&policy, role, endpoint, SocketType::Pair, own);
                         if network && refused {
                             assert!(said.contains("no rule of"), "{said}");
@@ -146,57 +146,47 @@ fn the_mechanism_that_a_program_sets_by_itself_is_never_weakened() {
     let folder = Folder::new();
     let bind = "[[rule]]\nbind = \"tcp://*:5555\"\n";
     let keys = "secret_key_file = \"server.key\"\nallow = \"clients\"\n";
-    for (rule, nothing, plain, curve) in [
+    const OWNS: [Own; 4] = [Own::Nothing, Own::Plain, Own::Curve, Own::Blake3];
+    let set = |name: &str| format!("has set {name}");
+    let refused = ["NULL", "PLAIN", "CURVE", "BLAKE3"].map(set);
+    let [nothing, plain, curve, blake3] = refused.each_ref().map(String::as_str);
+    for (rule, expected) in [
         (
             format!("mechanism = \"blake3\"\n{keys}"),
-            "2",
-            "has set PLAIN",
-            "has set CURVE",
+            ["2", plain, curve, blake3],
         ),
         (
             format!("mechanism = \"curve\"\n{keys}"),
-            "2",
-            "has set PLAIN",
-            "has set CURVE",
-        ),
-        (
-            format!("mechanism = \"blake3\"\n{keys}override = true\n"),
-            "2",
-            "2",
-            "2",
+            ["2", plain, curve, blake3],
         ),
         (
             format!("mechanism = \"blake3\"\n{keys}override = false\n"),
-            "2",
-            "has set PLAIN",
-            "has set CURVE",
+            ["2", plain, curve, blake3],
+        ),
+        (
+            format!("mechanism = \"blake3\"\n{keys}override = true\n"),
+            ["2"; 4],
         ),
         (
             format!("mechanism = \"curve\"\n{keys}override = true\n"),
-            "2",
-            "2",
-            "2",
+            ["2"; 4],
         ),
         // The program's own.
         (
             "mechanism = \"curve\"\n".into(),
-            "has set NULL",
-            "has set PLAIN",
-            "program",
+            [nothing, plain, "program", blake3],
+        ),
+        (
+            "mechanism = \"blake3\"\n".into(),
+            [nothing, plain, curve, "program"],
         ),
         (
             "mechanism = \"plain-text\"\n".into(),
-            "program",
-            "program",
-            "has set CURVE",
+            ["program", "program", curve, blake3],
         ),
     ] {
         let policy = folder.parse(&format!("version = 1\n{bind}{rule}")).unwrap();
-        for (own, expected) in [
-            (Own::Nothing, nothing),
-            (Own::Plain, plain),
-            (Own::Curve, curve),
-        ] {
+        for (own, expected) in OWNS.into_iter().zip(expected) {
             let said = decided(&policy, Role::Bind, "tcp://*:5555", SocketType::Rep, own);
             match expected {
                 "2" | "program" => assert_eq!(said, expected, "{rule}"),

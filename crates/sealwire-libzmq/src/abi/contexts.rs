@@ -13,6 +13,8 @@ use crate::policy;
 static CONTEXTS: Handles<Context> = Handles::of_kind(1);
 
 fn new() -> Context {
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    super::verification::check_again();
     Context::new(policy::of_process(rights::are_of_others))
 }
 

@@ -32,6 +32,8 @@ pub mod sockets;
 mod tagged;
 pub mod threads;
 pub mod timers;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod verification;
 
 #[cfg(test)]
 mod tests;

@@ -57,7 +57,7 @@ impl Governing {
         let policy = match &self.rules {
             Ok(Some(policy)) => policy,
             Ok(None) => {
-                if own != Own::Curve && endpoint.leaves_the_machine() {
+                if matches!(own, Own::Nothing | Own::Plain) && endpoint.leaves_the_machine() {
                     self.warn(endpoint);
                 }
                 return Ok(Ruling::AsProgram);
@@ -88,7 +88,8 @@ impl Governing {
         }
     }
 
-    fn tell(&self, line: String) {
+    /// Writes a line on standard error, once.
+    pub(crate) fn tell(&self, line: String) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() < MAX_LINES && !told.contains(&line) {
             embed::tell(&line);

@@ -3,17 +3,13 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
-use libc::c_int;
 use sealwire::{Endpoint, EndpointError, Error, Security, SocketType};
 use sealwire_policy::{Role, Ruling};
 
 use super::errors::errno_of;
 use super::{Applied, Socket};
 use crate::errno::Errno;
-use crate::options::{Mechanism, Settings, number};
-
-/// Far from those that libzmq may add.
-pub(crate) const BLAKE3: c_int = 100;
+use crate::options::{INCOMPLETE, Mechanism, Settings, number};
 
 /// The endpoints of a socket by the texts that name them.
 #[derive(Default)]
@@ -21,8 +17,8 @@ pub(super) struct Endpoints {
     bound: HashMap<String, Endpoint>,
     connected: HashMap<String, Vec<Endpoint>>,
     last: String,
-    /// The number of that of the last one, where a rule gave it its keys.
-    mechanism: Option<c_int>,
+    /// That of the last one, where a rule gave it its keys.
+    mechanism: Option<Mechanism>,
 }
 
 impl Endpoints {
@@ -31,7 +27,7 @@ impl Endpoints {
         &self.last
     }
 
-    pub(super) fn mechanism(&self) -> Option<c_int> {
+    pub(super) fn mechanism(&self) -> Option<Mechanism> {
         self.mechanism
     }
 }
@@ -43,13 +39,12 @@ pub(super) fn parse(text: &str) -> Result<Endpoint, Errno> {
     Endpoint::from_str(text).map_err(|error| errno_of(&Error::Endpoint(error)))
 }
 
-/// The number of a mechanism, in `zmq.h` or `zmq_sealwire.h`.
-fn mechanism_of(security: &Security) -> c_int {
+fn mechanism_of(security: &Security) -> Mechanism {
     match security.mechanisms().next() {
-        Some(sealwire::Mechanism::Blake3) => BLAKE3,
-        Some(sealwire::Mechanism::Curve) => Mechanism::Curve as c_int,
-        Some(sealwire::Mechanism::Plain) => Mechanism::Plain as c_int,
-        _ => Mechanism::Null as c_int,
+        Some(sealwire::Mechanism::Blake3) => Mechanism::Blake3,
+        Some(sealwire::Mechanism::Curve) => Mechanism::Curve,
+        Some(sealwire::Mechanism::Plain) => Mechanism::Plain,
+        _ => Mechanism::Null,
     }
 }
 
@@ -75,7 +70,7 @@ impl Socket {
         role: Role,
         endpoint: &Endpoint,
         make: impl FnOnce(&Settings) -> Result<T, Errno>,
-    ) -> Result<(T, Option<c_int>), Errno> {
+    ) -> Result<(T, Option<Mechanism>), Errno> {
         // Until the endpoint is made: a thread that sets an option meanwhile would give the engine the program's own
         // mechanism again.
         let settings = self.settings();
@@ -85,7 +80,11 @@ impl Socket {
         let mechanism = match ruling {
             Ruling::AsProgram => {
                 if *applied != Applied::OfProgram {
-                    self.reconfigure(&settings, None)?;
+                    self.reconfigure(&settings, None).inspect_err(|_| {
+                        if settings.mechanism() == Mechanism::Blake3 {
+                            governing.tell(format!("{endpoint} refused: {INCOMPLETE}"));
+                        }
+                    })?;
                     *applied = Applied::OfProgram;
                 }
                 None

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libc::c_int;
+use sealwire::text::printable;
 use sealwire::{Readiness, Security, SocketType, embed};
 use zeroize::Zeroizing;
 
@@ -213,13 +214,19 @@ impl Socket {
             number::THREAD_SAFE => int(0),
             number::MECHANISM => {
                 let ruled = self.endpoints().mechanism();
-                int(ruled.unwrap_or_else(|| self.settings().mechanism() as c_int))
+                int(ruled.unwrap_or_else(|| self.settings().mechanism()) as c_int)
             }
             number::FD => {
                 if room < size_of::<RawFd>() {
                     return Err(Errno::INVAL);
                 }
                 int(self.readiness()?.as_raw_fd())
+            }
+            number::LAST_FAILURE => {
+                let failure = self.inner.last_failure().map(|failure| failure.to_string());
+                let mut text = printable(failure.as_deref().unwrap_or_default()).into_owned();
+                text.push('\0');
+                Ok(text.into_bytes().into())
             }
             number::LAST_ENDPOINT => {
                 let mut text = self.endpoints().last().as_bytes().to_vec();
@@ -258,6 +265,11 @@ impl Socket {
             none => none.insert(Observer::begin(self.inner.monitor())?),
         };
         observer.tell_at(endpoint, wanted, self.inner.context())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn inner_monitor(&self) -> sealwire::Monitor {
+        self.inner.monitor()
     }
 
     // ---- polling ---------------------------------------------------------------------------------
