@@ -1,5 +1,5 @@
-//! What can be seen of a program before it is run: whether the loader will give it a library, and whether it has a libzmq
-//! in itself, which no library takes the place of.
+//! A program before it is run: whether the loader will give it a library, and whether it has a libzmq in itself, which no
+//! library takes the place of.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
