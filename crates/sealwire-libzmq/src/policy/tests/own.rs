@@ -26,7 +26,10 @@ fn server_for(rules: &Rules, governing: &Arc<Governing>) -> Arc<Socket> {
         &[
             (number::BLAKE3_SERVER, &ON),
             (number::BLAKE3_SECRETKEY, rules.server.secret().as_bytes()),
-            (number::BLAKE3_ADDITIONAL_SECRETKEY, rules.old.secret().as_bytes()),
+            (
+                number::BLAKE3_ADDITIONAL_SECRETKEY,
+                rules.old.secret().as_bytes(),
+            ),
             (number::BLAKE3_ALLOW, rules.client.public().as_bytes()),
         ],
     );
@@ -50,7 +53,10 @@ fn a_program_talks_blake3_by_its_own_options() {
     let endpoint = native_server.bind("tcp://127.0.0.1:0").unwrap();
     for secret in [None, Some(rules.client.secret())] {
         let client = socket(&without_rules(), SocketType::Push);
-        set(&client, &[(number::BLAKE3_SERVERKEY, rules.server.public().as_bytes())]);
+        set(
+            &client,
+            &[(number::BLAKE3_SERVERKEY, rules.server.public().as_bytes())],
+        );
         if let Some(secret) = secret {
             set(&client, &[(number::BLAKE3_SECRETKEY, secret.as_bytes())]);
         }
@@ -69,7 +75,10 @@ fn clients_in_options_and_in_a_file_come_in_and_no_others() {
     let listed = KeyPair::generate();
     let path = rules.path("more");
     fs::write(&path, listed.public().to_string()).unwrap();
-    set(&server, &[(number::BLAKE3_ALLOW_FILE, path.to_str().unwrap().as_bytes())]);
+    set(
+        &server,
+        &[(number::BLAKE3_ALLOW_FILE, path.to_str().unwrap().as_bytes())],
+    );
     let endpoint = bound(&server, "tcp://127.0.0.1:*");
     for (keys, comes) in [
         (&rules.client, true),
@@ -95,11 +104,20 @@ fn clients_in_options_and_in_a_file_come_in_and_no_others() {
 fn options_that_are_not_complete_fail_at_the_endpoint_and_say_so() {
     let governing = without_rules();
     let server = socket(&governing, SocketType::Pull);
-    set(&server, &[(number::BLAKE3_SERVER, &ON), (number::BLAKE3_SECRETKEY, &[5; 32])]);
+    set(
+        &server,
+        &[
+            (number::BLAKE3_SERVER, &ON),
+            (number::BLAKE3_SECRETKEY, &[5; 32]),
+        ],
+    );
     assert_eq!(server.bind("tcp://127.0.0.1:*"), Err(Errno::INVAL));
     assert_eq!(text(&server, number::LAST_ENDPOINT), "");
     let told = governing.told();
-    assert!(told.len() == 1 && told[0].contains("ZMQ_BLAKE3_ALLOW"), "{told:?}");
+    assert!(
+        told.len() == 1 && told[0].contains("ZMQ_BLAKE3_ALLOW"),
+        "{told:?}"
+    );
     set(&server, &[(number::BLAKE3_ANYONE, &ON)]);
     server.bind("tcp://127.0.0.1:*").unwrap();
 }
@@ -162,7 +180,10 @@ fn the_last_failure_is_told_with_its_cause_until_a_connection_is_ready() {
         }
     }
     let told = text(&server, number::LAST_FAILURE);
-    assert!(told.contains("mechanism NULL") && told.contains("BLAKE3"), "{told}");
+    assert!(
+        told.contains("mechanism NULL") && told.contains("BLAKE3"),
+        "{told}"
+    );
 }
 
 #[test]
