@@ -82,13 +82,18 @@ pub(super) fn check_that_it_loads(
     let answer = asking
         .output()
         .map_err(|error| failed(format!("cannot run {}: {error}", interpreted.display())))?;
-    match contains(&answer.stdout, library.path.as_os_str().as_encoded_bytes()) {
-        true => Ok(()),
-        false => Err(failed(format!(
-            "the loader does not take {} for {}: {}",
-            library.path.display(),
-            interpreted.display(),
-            String::from_utf8_lossy(&answer.stderr).trim()
-        ))),
-    }
+    let listed = String::from_utf8_lossy(&answer.stdout);
+    let mut missing = listed.lines().filter(|line| line.ends_with("not found"));
+    let why = match missing.next() {
+        Some(line) => line.trim().to_owned(),
+        None if contains(&answer.stdout, library.path.as_os_str().as_encoded_bytes()) => {
+            return Ok(());
+        }
+        None => String::from_utf8_lossy(&answer.stderr).trim().to_owned(),
+    };
+    Err(failed(format!(
+        "the loader does not take {} for {}: {why}",
+        library.path.display(),
+        interpreted.display()
+    )))
 }
