@@ -77,6 +77,14 @@ FLOORS = {
         ["schemes"],
         ["files"],
     ],
+    "crates/sealwire-policy": [
+        ["fault", "pattern"],
+        ["document"],
+        ["protection"],
+        ["rule"],
+        ["policy"],
+        ["sources"],
+    ],
     "crates/sealwire-rpc": [
         ["counters", "guard", "limits", "lock", "status", "threads"],
         ["outgoing", "proto", "seat"],

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds libzmq.so.5 and installs it with its header under PREFIX:
 #
-#   include/zmq.h   lib/libzmq.{so,a}   lib/pkgconfig/libzmq.pc   lib/cmake/ZeroMQ/
+#   include/zmq.h, zmq_sealwire.h   lib/libzmq.{so,a}   lib/pkgconfig/libzmq.pc   lib/cmake/ZeroMQ/
 #
 # Needs a Rust toolchain. The files find each other wherever PREFIX is moved to; DESTDIR goes in front
 # of it, for packages. A libzmq that is there is not overwritten: choose another PREFIX.
@@ -49,7 +49,7 @@ case $(uname) in
 esac
 
 mkdir -p "$root/include" "$root/lib/pkgconfig" "$root/lib/cmake/ZeroMQ"
-install -m 644 include/zmq.h include/zmq_utils.h "$root/include/"
+install -m 644 include/zmq.h include/zmq_utils.h include/zmq_sealwire.h "$root/include/"
 install -m 644 "$target/libsealwire_libzmq.a" "$root/lib/libzmq.a"
 install -m 755 "$target/$built" "$root/lib/$file"
 [ "$file" = "$shared" ] || ln -sf "$file" "$root/lib/$shared"

@@ -21,6 +21,8 @@ mod passwords;
 mod proxy;
 mod report;
 mod rpc;
+#[cfg(target_os = "linux")]
+mod run;
 mod secrets;
 mod security_options;
 mod sockets;
@@ -134,6 +136,9 @@ enum Command {
     /// Call a server, be one, and measure calls
     #[command(subcommand)]
     Rpc(rpc::RpcCommand),
+    /// Run a program written for libzmq with encryption by rules
+    #[cfg(target_os = "linux")]
+    Run(run::RunOptions),
     /// One of the two processes of a benchmark
     #[command(hide = true)]
     BenchSide(bench::SideOptions),
@@ -171,6 +176,8 @@ impl Command {
             Command::Tunnel(command) => command.run(),
             Command::Bench(command) => bench::run(command),
             Command::Rpc(command) => command.run(),
+            #[cfg(target_os = "linux")]
+            Command::Run(options) => run::run(options),
             Command::BenchSide(options) => bench::run_side(options),
         }
     }
@@ -204,6 +211,8 @@ impl Command {
             Command::Tunnel(command) => command.json(),
             Command::Bench(command) => command.json(),
             Command::Rpc(command) => command.json(),
+            #[cfg(target_os = "linux")]
+            Command::Run(_) => false,
         }
     }
 }

@@ -17,6 +17,7 @@ mod errno;
 pub mod message;
 mod monitor;
 mod options;
+mod policy;
 mod polling;
 mod proxy;
 mod socket;

@@ -18,6 +18,13 @@ fn every_command_explains_itself() {
         assert!(help.text().contains("Examples:"), "{command}");
         assert!(overview.text().contains(command), "{command}");
     }
+    #[cfg(target_os = "linux")]
+    assert!(
+        run(&["run", "--help"])
+            .expect_code(0)
+            .text()
+            .contains("Examples:")
+    );
     let version = run(&["--version"]).expect_code(0);
     assert_eq!(
         version.text().trim(),

@@ -19,6 +19,8 @@ mod migrating;
 mod newplex;
 mod proxy;
 mod rpc;
+#[cfg(target_os = "linux")]
+mod run;
 mod tls;
 mod tuning;
 mod tunnel;

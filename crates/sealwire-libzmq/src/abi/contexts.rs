@@ -4,12 +4,19 @@ use std::sync::Arc;
 
 use libc::{c_int, c_void};
 
-use super::guard;
 use super::handles::Handles;
+use super::{guard, rights};
 use crate::context::Context;
 use crate::errno::Errno;
+use crate::policy;
 
 static CONTEXTS: Handles<Context> = Handles::of_kind(1);
+
+fn new() -> Context {
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    super::verification::check_again();
+    Context::new(policy::of_process(rights::are_of_others))
+}
 
 pub(super) fn context(handle: *mut c_void) -> Result<Arc<Context>, Errno> {
     CONTEXTS.get(handle).ok_or(Errno::FAULT)
@@ -18,9 +25,7 @@ pub(super) fn context(handle: *mut c_void) -> Result<Arc<Context>, Errno> {
 /// `zmq_ctx_new`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_new() -> *mut c_void {
-    guard::value(std::ptr::null_mut(), || {
-        Ok(CONTEXTS.open(Arc::new(Context::new())))
-    })
+    guard::value(std::ptr::null_mut(), || Ok(CONTEXTS.open(Arc::new(new()))))
 }
 
 /// `zmq_init`.
@@ -30,7 +35,7 @@ pub extern "C" fn zmq_init(io_threads: c_int) -> *mut c_void {
         if io_threads < 0 {
             return Err(Errno::INVAL);
         }
-        let context = Context::new();
+        let context = new();
         context.set(1, io_threads)?;
         Ok(CONTEXTS.open(Arc::new(context)))
     })

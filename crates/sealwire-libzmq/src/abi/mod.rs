@@ -27,11 +27,14 @@ pub mod monitors;
 mod pointers;
 pub mod polling;
 pub mod proxies;
+mod rights;
 mod scheduling;
 pub mod sockets;
 mod tagged;
 pub mod threads;
 pub mod timers;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod verification;
 
 pub(crate) use scheduling::Scheduling;
 

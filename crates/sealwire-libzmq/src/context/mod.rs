@@ -14,10 +14,12 @@ use sealwire_fork::Birth;
 
 pub(crate) use self::options::Settings;
 use crate::errno::Errno;
+use crate::policy::Governing;
 use crate::socket::Socket;
 
 pub(crate) struct Context {
     birth: Birth,
+    governing: Arc<Governing>,
     settings: Mutex<Settings>,
     state: Mutex<State>,
     /// A socket was closed.
@@ -35,14 +37,20 @@ struct State {
 }
 
 impl Context {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(governing: Arc<Governing>) -> Self {
         Context {
             birth: Birth::now(),
+            governing,
             settings: Mutex::default(),
             state: Mutex::default(),
             changed: Event::new(),
             shut_down: AtomicBool::new(false),
         }
+    }
+
+    /// The rules for what its sockets bind and connect.
+    pub(crate) fn governing(&self) -> &Governing {
+        &self.governing
     }
 
     /// Whether it was made in this process, and not before a fork.
@@ -174,10 +182,4 @@ fn interruptible<F: Future>(future: F) -> Result<Option<F::Output>, Errno> {
         Error::System(error) => Errno::of(&error),
         _ => Errno::AGAIN,
     })
-}
-
-impl Default for Context {
-    fn default() -> Self {
-        Self::new()
-    }
 }

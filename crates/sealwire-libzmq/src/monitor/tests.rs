@@ -11,6 +11,7 @@ use super::told::{
 };
 use crate::context::Context;
 use crate::options::number;
+use crate::policy::Governing;
 use crate::socket::Socket;
 
 const ALL: i32 = 0xffff;
@@ -72,9 +73,14 @@ fn server(context: &Arc<Context>, name: &str) -> (Arc<Socket>, Reader, String, i
     (server, reader, endpoint, listener)
 }
 
+/// One without rules.
+fn context() -> Arc<Context> {
+    Arc::new(Context::new(Arc::new(Governing::new(Ok(None)))))
+}
+
 #[test]
 fn a_connection_from_its_beginning_to_its_end() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let (server, of_server, endpoint, listener) = server(&context, "server");
     let client = open(&context, SocketType::Dealer);
     let interval = 60_000_i32;
@@ -107,7 +113,7 @@ fn a_connection_from_its_beginning_to_its_end() {
 
 #[test]
 fn what_happened_before_a_monitor_is_stopped_is_told_and_what_follows_is_not() {
-    let context = Arc::new(Context::new());
+    let context = context();
     for round in 0..20 {
         let server = open(&context, SocketType::Dealer);
         server.bind("tcp://127.0.0.1:*").unwrap();
@@ -128,7 +134,7 @@ fn what_happened_before_a_monitor_is_stopped_is_told_and_what_follows_is_not() {
 
 #[test]
 fn an_address_in_use_is_told_without_its_transport() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let (_server, _, endpoint, _) = server(&context, "server");
     let other = open(&context, SocketType::Dealer);
     let reader = Reader::of(&context, &other, "inproc://other");
@@ -139,7 +145,7 @@ fn an_address_in_use_is_told_without_its_transport() {
 
 #[test]
 fn a_unix_socket_that_nobody_listens_at_is_closed_and_tried_again() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let client = open(&context, SocketType::Dealer);
     let reader = Reader::of(&context, &client, "inproc://client");
     let path = std::env::temp_dir().join(format!("sealwire-nobody-{}", std::process::id()));
@@ -151,7 +157,7 @@ fn a_unix_socket_that_nobody_listens_at_is_closed_and_tried_again() {
 
 #[test]
 fn a_server_that_listens_everywhere_names_the_address_that_was_met() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let server = open(&context, SocketType::Dealer);
     let reader = Reader::of(&context, &server, "inproc://server");
     server.bind("tcp://*:*").unwrap();
@@ -171,7 +177,7 @@ fn a_server_that_listens_everywhere_names_the_address_that_was_met() {
 
 #[test]
 fn what_stays_in_the_process_is_not_told() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let [server, client] = [(); 2].map(|()| open(&context, SocketType::Dealer));
     let reader = Reader::of(&context, &server, "inproc://monitor");
     server.bind("inproc://within").unwrap();
@@ -182,7 +188,7 @@ fn what_stays_in_the_process_is_not_told() {
 
 #[test]
 fn a_client_shows_the_public_key_that_it_was_given() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let [ours, others, servers] = [(); 3].map(|()| KeyPair::generate());
     for (public, fits) in [(&ours, true), (&others, false)] {
         let server = open(&context, SocketType::Dealer);
@@ -214,7 +220,7 @@ fn a_client_shows_the_public_key_that_it_was_given() {
 
 #[test]
 fn a_client_that_was_turned_away_does_not_come_back() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let (server, of_server, endpoint, _) = server(&context, "server");
     let client = open(&context, SocketType::Dealer);
     client.set(number::PLAIN_USERNAME, Some(b"admin")).unwrap();
@@ -238,7 +244,7 @@ fn a_client_that_was_turned_away_does_not_come_back() {
 
 #[test]
 fn a_client_is_told_nothing_where_a_zap_handler_talks_nonsense() {
-    let context = Arc::new(Context::new());
+    let context = context();
     let handler = open(&context, SocketType::Rep);
     handler.bind("inproc://zeromq.zap.01").unwrap();
     let server = open(&context, SocketType::Dealer);

@@ -77,6 +77,7 @@ impl Settings {
                 let name = String::from_utf8(name).map_err(|_| Errno::INVAL)?;
                 Security::plain_client(name, self.bytes(number::PLAIN_PASSWORD))
             }
+            (Mechanism::Blake3, _) => self.blake3()?,
             (Mechanism::Curve, true) => {
                 let secret = self.key(number::CURVE_SECRETKEY);
                 let keys = KeyPair::from_secret(SecretKey::from_bytes(*secret));
@@ -99,7 +100,7 @@ impl Settings {
         PublicKey::from_bytes(key).map_err(|_| Errno::INVAL)
     }
 
-    /// Gives a builder all values, as far as its type has them.
+    /// Gives a builder all values, as far as its type has them. `ruled` takes the place of the mechanism among them.
     ///
     /// # Errors
     ///
@@ -108,15 +109,22 @@ impl Settings {
         &self,
         socket_type: SocketType,
         builder: SocketBuilder,
+        ruled: Option<Security>,
     ) -> Result<SocketBuilder, Errno> {
-        let builder = embed::as_libzmq(builder, self.flag(number::ZAP_ENFORCE_DOMAIN));
+        // libzmq lets everybody in where there is no handler; what it does not have needs no such habit.
+        let zap_enforced = self.flag(number::ZAP_ENFORCE_DOMAIN)
+            || (ruled.is_none() && self.leaves_blake3_to_zap());
+        let builder = embed::as_libzmq(builder, zap_enforced);
         let builder = self.apply_limits(builder);
         let builder = self.apply_transport(builder)?;
         let builder = self.apply_behaviour(socket_type, builder);
         if socket_type == SocketType::Stream {
             return Ok(builder.security(Security::plain_text()));
         }
-        let builder = builder.security(self.security()?);
+        let builder = builder.security(match ruled {
+            Some(security) => security,
+            None => self.security()?,
+        });
         let builder = match positive(self.int(number::HEARTBEAT_IVL)) {
             None => builder,
             Some(interval) => self.apply_heartbeat(builder.heartbeat(interval), interval),
@@ -178,16 +186,26 @@ impl Settings {
 
     fn apply_limits(&self, builder: SocketBuilder) -> SocketBuilder {
         let messages = |option| usize::try_from(self.int(option)).unwrap_or(0);
+        let bytes = |option| usize::try_from(self.bits(option)).unwrap_or(usize::MAX);
+        let connections = |option| match messages(option) {
+            0 => usize::MAX,
+            limit => limit,
+        };
+        let builder = match messages(number::MAX_HANDSHAKES) {
+            0 => builder,
+            limit => builder.max_handshakes(limit),
+        };
         let largest = usize::try_from(self.long(number::MAXMSGSIZE)).unwrap_or(usize::MAX);
         let handshake = positive(self.int(number::HANDSHAKE_IVL)).unwrap_or(FOR_EVER);
         builder
             .send_high_water_mark(messages(number::SNDHWM))
             .receive_high_water_mark(messages(number::RCVHWM))
-            .send_byte_budget(0)
-            .receive_byte_budget(0)
+            .send_byte_budget(bytes(number::SND_BYTE_BUDGET))
+            .receive_byte_budget(bytes(number::RCV_BYTE_BUDGET))
             .max_message_size(largest.max(1))
             .handshake_timeout(handshake)
-            .max_connections(usize::MAX)
+            .max_connections(connections(number::MAX_CONNECTIONS))
+            .max_connections_per_address(connections(number::MAX_CONNECTIONS_PER_ADDRESS))
             .max_connections_per_key(usize::MAX)
             .linger(self.linger())
             .io_affinity(self.bits(number::AFFINITY))

@@ -2,9 +2,11 @@
 
 mod addresses;
 mod apply;
+mod blake3;
 mod settings;
 mod table;
 
 pub(crate) use apply::socks_proxy;
+pub(crate) use blake3::INCOMPLETE;
 pub(crate) use settings::{Mechanism, Settings, Value};
 pub(crate) use table::number;

@@ -1,6 +1,7 @@
 //! The values of a socket's options, in libzmq's units.
 
 use libc::c_int;
+use sealwire_policy::Own;
 use zeroize::Zeroizing;
 
 use super::addresses::AddressRange;
@@ -16,17 +17,20 @@ pub(crate) enum Value {
     Bits(u64),
     Bytes(Zeroizing<Vec<u8>>),
     Key(Zeroizing<[u8; 32]>),
+    Keys(Vec<Zeroizing<[u8; 32]>>),
     Numbers(Vec<c_int>),
     Addresses(Vec<AddressRange>),
     Properties(Vec<(String, Vec<u8>)>),
 }
 
-/// The mechanism of a socket, with its number in `zmq.h`.
+/// The mechanism of a socket, with its number in `zmq.h` or `zmq_sealwire.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mechanism {
     Null = 0,
     Plain = 1,
     Curve = 2,
+    /// Far from those that libzmq may add.
+    Blake3 = 100,
 }
 
 /// The values of all options.
@@ -46,6 +50,7 @@ impl Default for Settings {
             Kind::Bits(default) => Value::Bits(default),
             Kind::Bytes(..) | Kind::Text(_) | Kind::Action => Value::Bytes(Zeroizing::default()),
             Kind::Key => Value::Key(Zeroizing::default()),
+            Kind::Keys => Value::Keys(Vec::new()),
             Kind::Numbers => Value::Numbers(Vec::new()),
             Kind::Addresses => Value::Addresses(Vec::new()),
             Kind::Property => Value::Properties(Vec::new()),
@@ -118,8 +123,25 @@ impl Settings {
         }
     }
 
+    pub(crate) fn keys(&self, option: c_int) -> &[Zeroizing<[u8; 32]>] {
+        match self.value(option) {
+            Some(Value::Keys(values)) => values,
+            _ => &[],
+        }
+    }
+
     pub(crate) fn mechanism(&self) -> Mechanism {
         self.mechanism
+    }
+
+    /// The mechanism as rules know it, that come from outside of the program.
+    pub(crate) fn own(&self) -> Own {
+        match self.mechanism {
+            Mechanism::Null => Own::Nothing,
+            Mechanism::Plain => Own::Plain,
+            Mechanism::Curve => Own::Curve,
+            Mechanism::Blake3 => Own::Blake3,
+        }
     }
 
     /// Whether the socket is the server of its mechanism.
@@ -163,6 +185,7 @@ impl Settings {
         let entry = Entry::of(option).filter(|entry| entry.access != Access::Get);
         let entry = entry.ok_or(Errno::INVAL)?;
         let value = match entry.kind {
+            Kind::Keys => self.with_key(option, given),
             Kind::Numbers => self.with_number(option, given),
             Kind::Addresses => self.with_addresses(option, given),
             Kind::Property => self.with_property(option, given),
@@ -184,14 +207,29 @@ impl Settings {
         let (mechanism, as_server) = match option {
             number::PLAIN_SERVER if on => (Mechanism::Plain, true),
             number::CURVE_SERVER if on => (Mechanism::Curve, true),
-            number::PLAIN_SERVER | number::CURVE_SERVER => (Mechanism::Null, false),
+            number::BLAKE3_SERVER if on => (Mechanism::Blake3, true),
+            number::PLAIN_SERVER | number::CURVE_SERVER | number::BLAKE3_SERVER => {
+                (Mechanism::Null, false)
+            }
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD if given => (Mechanism::Plain, false),
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD => (Mechanism::Null, self.as_server),
             number::CURVE_SERVERKEY => (Mechanism::Curve, false),
+            number::BLAKE3_SERVERKEY => (Mechanism::Blake3, false),
+            number::BLAKE3_SECRETKEY => (Mechanism::Blake3, self.as_server),
             number::CURVE_PUBLICKEY | number::CURVE_SECRETKEY => (Mechanism::Curve, self.as_server),
             _ => return,
         };
         (self.mechanism, self.as_server) = (mechanism, as_server);
+    }
+
+    /// The keys of an option with one more, or none.
+    fn with_key(&self, option: c_int, given: Option<&[u8]>) -> Option<Value> {
+        let Some(given) = given.filter(|given| !given.is_empty()) else {
+            return Some(Value::Keys(Vec::new()));
+        };
+        let mut keys = self.keys(option).to_vec();
+        keys.push(key_of(given)?);
+        Some(Value::Keys(keys))
     }
 
     /// The numbers of an option with one more, or none.
@@ -241,11 +279,16 @@ impl Settings {
         let server_of = match option {
             number::PLAIN_SERVER => Some(Mechanism::Plain),
             number::CURVE_SERVER => Some(Mechanism::Curve),
+            number::BLAKE3_SERVER => Some(Mechanism::Blake3),
             _ => None,
         };
         if let Some(mechanism) = server_of {
             let is = self.as_server && self.mechanism == mechanism;
             return Ok(Zeroizing::new(c_int::from(is).to_ne_bytes().to_vec()));
+        }
+        if option == number::BLAKE3_PUBLICKEY {
+            let keys = self.blake3_keys().ok_or(Errno::INVAL)?;
+            return answer_of_key(keys.public().as_bytes(), room);
         }
         let value = self.value(option).ok_or(Errno::INVAL)?;
         Ok(Zeroizing::new(match value {
@@ -259,16 +302,8 @@ impl Settings {
                 }
                 value
             }
-            Value::Key(key) => match room {
-                32 => key.to_vec(),
-                41 => {
-                    let mut text = sealwire_zmtp::keys::z85::encode(key).into_bytes();
-                    text.push(0);
-                    text
-                }
-                _ => return Err(Errno::INVAL),
-            },
-            Value::Numbers(_) | Value::Addresses(_) | Value::Properties(_) => {
+            Value::Key(key) => return answer_of_key(key, room),
+            Value::Keys(_) | Value::Numbers(_) | Value::Addresses(_) | Value::Properties(_) => {
                 return Err(Errno::INVAL);
             }
         }))
@@ -302,21 +337,37 @@ fn read(kind: Kind, given: Option<&[u8]>) -> Option<Value> {
                 (bytes.len() <= most).then(|| Value::Bytes(text.to_vec().into()))
             }
         },
-        Kind::Key => {
-            let given = given?;
-            if let Ok(key) = given.try_into() {
-                return Some(Value::Key(Zeroizing::new(key)));
-            }
-            let text = match given {
-                text if text.len() == 40 => text,
-                [text @ .., 0] if text.len() == 40 => text,
-                _ => return None,
-            };
-            let text = std::str::from_utf8(text).ok()?;
-            let key = sealwire_zmtp::keys::z85::decode(text).ok()?;
-            Some(Value::Key(Zeroizing::new(key)))
+        Kind::Key => key_of(given?).map(Value::Key),
+        Kind::Keys | Kind::Numbers | Kind::Addresses | Kind::Property | Kind::Action => None,
+    }
+}
+
+/// A key as 32 bytes, or 40 characters with a zero octet behind them or not.
+fn key_of(given: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
+    if let Ok(key) = given.try_into() {
+        return Some(Zeroizing::new(key));
+    }
+    let text = match given {
+        text if text.len() == 40 => text,
+        [text @ .., 0] if text.len() == 40 => text,
+        _ => return None,
+    };
+    let text = std::str::from_utf8(text).ok()?;
+    sealwire_zmtp::keys::z85::decode(text)
+        .ok()
+        .map(Zeroizing::new)
+}
+
+/// A key in one of its two forms, by the room for it.
+fn answer_of_key(key: &[u8; 32], room: usize) -> Result<Zeroizing<Vec<u8>>, Errno> {
+    match room {
+        32 => Ok(Zeroizing::new(key.to_vec())),
+        41 => {
+            let mut text = sealwire_zmtp::keys::z85::encode(key).into_bytes();
+            text.push(0);
+            Ok(Zeroizing::new(text))
         }
-        Kind::Numbers | Kind::Addresses | Kind::Property | Kind::Action => None,
+        _ => Err(Errno::INVAL),
     }
 }
 
@@ -351,6 +402,10 @@ mod tests {
                 ),
                 Kind::Text(most) => (vec![b"text".to_vec()], vec![vec![], vec![b'a'; most + 1]]),
                 Kind::Key => (vec![vec![9; 32]], vec![vec![9; 31], vec![b'!'; 42]]),
+                Kind::Keys => (
+                    vec![vec![9; 32], vec![b'0'; 40], vec![]],
+                    vec![vec![9; 31], vec![b'!'; 42]],
+                ),
                 Kind::Numbers => (vec![vec![], vec![7; 4]], vec![vec![7; 3], vec![7; 8]]),
                 Kind::Addresses => (
                     [&b"127.0.0.1"[..], b"10.0.0.0/8", b"::1/128"]
@@ -418,8 +473,9 @@ mod tests {
     #[test]
     fn the_last_option_for_a_mechanism_decides_and_keys_never_mean_plain_text() {
         use number::{
-            CURVE_PUBLICKEY, CURVE_SECRETKEY, CURVE_SERVER, CURVE_SERVERKEY, PLAIN_PASSWORD,
-            PLAIN_SERVER, PLAIN_USERNAME,
+            BLAKE3_ANYONE, BLAKE3_SECRETKEY, BLAKE3_SERVER, BLAKE3_SERVERKEY, CURVE_PUBLICKEY,
+            CURVE_SECRETKEY, CURVE_SERVER, CURVE_SERVERKEY, PLAIN_PASSWORD, PLAIN_SERVER,
+            PLAIN_USERNAME,
         };
         let (on, off) = (1_i32.to_ne_bytes(), 0_i32.to_ne_bytes());
         let (text, zeros) = (&b"admin"[..], &[0; 32][..]);
@@ -435,8 +491,14 @@ mod tests {
             (CURVE_SERVERKEY, Some(zeros), Mechanism::Curve, false),
             (PLAIN_PASSWORD, Some(text), Mechanism::Plain, false),
             (PLAIN_USERNAME, None, Mechanism::Null, false),
+            (BLAKE3_SERVERKEY, Some(&[9; 32]), Mechanism::Blake3, false),
+            (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
+            (BLAKE3_SECRETKEY, Some(&[9; 32]), Mechanism::Blake3, true),
+            (BLAKE3_SERVER, Some(&off[..]), Mechanism::Null, false),
+            (BLAKE3_SERVER, Some(&on[..]), Mechanism::Blake3, true),
         ];
         let mut settings = Settings::default();
+        settings.set(BLAKE3_ANYONE, Some(&on)).unwrap();
         for (step, (option, given, mechanism, server)) in steps.into_iter().enumerate() {
             settings.set(option, given).unwrap();
             assert_eq!(settings.mechanism(), mechanism, "step {step}");
@@ -444,13 +506,19 @@ mod tests {
             for (option, of) in [
                 (PLAIN_SERVER, Mechanism::Plain),
                 (CURVE_SERVER, Mechanism::Curve),
+                (BLAKE3_SERVER, Mechanism::Blake3),
             ] {
                 let answer = c_int::from(server && mechanism == of).to_ne_bytes();
                 assert_eq!(settings.get(option, 4).unwrap()[..], answer, "step {step}");
             }
             let named = settings.security().unwrap();
             let names: Vec<_> = named.mechanisms().map(|it| it.name()).collect();
-            let expected = ["NULL", "PLAIN", "CURVE"][mechanism as usize];
+            let expected = match mechanism {
+                Mechanism::Null => "NULL",
+                Mechanism::Plain => "PLAIN",
+                Mechanism::Curve => "CURVE",
+                Mechanism::Blake3 => "BLAKE3",
+            };
             assert_eq!(names, [expected], "step {step}");
         }
     }

@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Text(usize),
     /// A key of CURVE: 32 bytes, or 40 characters of Z85.
     Key,
+    /// Keys of the same form that are added one by one. An empty value removes them.
+    Keys,
     /// Numbers that are added one by one; nothing clears them.
     Numbers,
     /// Ranges of addresses that are added one by one; nothing clears them.
@@ -51,7 +53,7 @@ pub(crate) enum Effect {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) number: c_int,
-    /// Its name in `zmq.h`, without `ZMQ_`.
+    /// Its name in `zmq.h` or `zmq_sealwire.h`, without `ZMQ_`.
     #[cfg_attr(not(test), expect(dead_code, reason = "for the document and tests"))]
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
@@ -62,7 +64,7 @@ pub(crate) struct Entry {
 
 use Access::{Get, Set, SetAndGet};
 use Effect::{Honoured, Stored};
-use Kind::{Action, Addresses, Bits, Bytes, Flag, Int, Key, Long, Numbers, Property, Text};
+use Kind::{Action, Addresses, Bits, Bytes, Flag, Int, Key, Keys, Long, Numbers, Property, Text};
 
 const MAX: c_int = c_int::MAX;
 
@@ -169,6 +171,20 @@ options! {
     110 HELLO_MSG Bytes(usize::MAX, true), Set, Honoured;
     111 DISCONNECT_MSG Bytes(usize::MAX, true), Set, Honoured;
     114 HICCUP_MSG Bytes(usize::MAX, true), Set, Honoured;
+    0x5357_0001 BLAKE3_SERVER Flag(0), SetAndGet, Honoured;
+    0x5357_0002 BLAKE3_SECRETKEY Key, Set, Honoured;
+    0x5357_0003 BLAKE3_PUBLICKEY Action, Get, Honoured;
+    0x5357_0004 BLAKE3_SERVERKEY Key, SetAndGet, Honoured;
+    0x5357_0005 BLAKE3_ADDITIONAL_SECRETKEY Keys, Set, Honoured;
+    0x5357_0006 BLAKE3_ALLOW Keys, Set, Honoured;
+    0x5357_0007 BLAKE3_ALLOW_FILE Text(4_096), SetAndGet, Honoured;
+    0x5357_0008 BLAKE3_ANYONE Flag(0), SetAndGet, Honoured;
+    0x5357_0010 SND_BYTE_BUDGET Bits(0), SetAndGet, Honoured;
+    0x5357_0011 RCV_BYTE_BUDGET Bits(0), SetAndGet, Honoured;
+    0x5357_0012 MAX_CONNECTIONS Int(0, MAX, 0), SetAndGet, Honoured;
+    0x5357_0013 MAX_CONNECTIONS_PER_ADDRESS Int(0, MAX, 0), SetAndGet, Honoured;
+    0x5357_0014 MAX_HANDSHAKES Int(0, MAX, 0), SetAndGet, Honoured;
+    0x5357_0020 LAST_FAILURE Action, Get, Honoured;
 }
 
 impl Entry {
@@ -206,9 +222,31 @@ mod tests {
             Honoured => "honoured",
             Stored => "stored",
         };
-        format!(
-            "| `ZMQ_{}` | {} | {access} | {effect} |",
-            entry.name, entry.number
-        )
+        let number = match entry.number {
+            ours @ 0x5357_0000.. => format!("{ours:#x}"),
+            number => number.to_string(),
+        };
+        format!("| `ZMQ_{}` | {number} | {access} | {effect} |", entry.name)
+    }
+
+    /// And so does the header with those that libzmq does not have.
+    #[test]
+    fn the_header_has_every_option_of_ours() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/include/zmq_sealwire.h");
+        let header = std::fs::read_to_string(path).unwrap();
+        let defined: Vec<&str> = header
+            .lines()
+            .filter(|line| line.starts_with("#define ZMQ_") && line.contains(" 0x"))
+            .collect();
+        let ours = TABLE.iter().filter(|entry| entry.number >= 0x5357_0000);
+        let expected: Vec<_> = ours
+            .map(|entry| format!("#define ZMQ_{} {:#x}", entry.name, entry.number))
+            .collect();
+        assert_eq!(defined, expected);
+        let blake3 = format!(
+            "#define ZMQ_BLAKE3 {}",
+            super::super::Mechanism::Blake3 as c_int
+        );
+        assert!(header.lines().any(|line| line == blake3));
     }
 }

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::atomic::Ordering;
 
-use sealwire::{Endpoint, EndpointError, Error, SocketType, embed};
+use sealwire::{Endpoint, EndpointError, Error, Security, SocketType, embed};
+use sealwire_policy::{Role, Ruling};
 use zeroize::Zeroizing;
 
-use super::Socket;
 use super::errors::errno_of;
+use super::{Applied, Socket};
 use crate::errno::Errno;
 use crate::monitor::Told;
-use crate::options::{Value, number, socks_proxy};
+use crate::options::{INCOMPLETE, Mechanism, Settings, Value, number, socks_proxy};
 
 /// The endpoints of a socket by the texts that name them.
 #[derive(Default)]
@@ -19,12 +20,18 @@ pub(super) struct Endpoints {
     bound: HashMap<String, Endpoint>,
     connected: HashMap<String, Vec<Endpoint>>,
     last: String,
+    /// That of the last one, where a rule gave it its keys.
+    mechanism: Option<Mechanism>,
 }
 
 impl Endpoints {
     /// The last one that was bound or connected.
     pub(super) fn last(&self) -> &str {
         &self.last
+    }
+
+    pub(super) fn mechanism(&self) -> Option<Mechanism> {
+        self.mechanism
     }
 }
 
@@ -43,6 +50,15 @@ fn bracketed(text: &str) -> Option<String> {
     let (host, port) = rest.rsplit_once(':')?;
     let is_address = host.parse::<std::net::Ipv6Addr>().is_ok();
     is_address.then(|| format!("tcp://[{host}]:{port}"))
+}
+
+fn mechanism_of(security: &Security) -> Mechanism {
+    match security.mechanisms().next() {
+        Some(sealwire::Mechanism::Blake3) => Mechanism::Blake3,
+        Some(sealwire::Mechanism::Curve) => Mechanism::Curve,
+        Some(sealwire::Mechanism::Plain) => Mechanism::Plain,
+        _ => Mechanism::Null,
+    }
 }
 
 /// As libzmq writes where it listens: addresses instead of a star.
@@ -64,26 +80,71 @@ impl Socket {
         }
     }
 
+    /// Makes an endpoint with the mechanism and keys that count for it: those of a rule from outside of the program, or
+    /// its own. Gives the mechanism of such a rule as well.
+    ///
+    /// # Errors
+    ///
+    /// `EACCES` where rules refuse it, `EINVAL` for settings that are not complete, and those of `make`.
+    fn under_rules<T>(
+        &self,
+        role: Role,
+        endpoint: &Endpoint,
+        make: impl FnOnce(&mut Settings) -> Result<T, Errno>,
+    ) -> Result<(T, Option<Mechanism>), Errno> {
+        // Until the endpoint is made: a thread that sets an option meanwhile would give the engine the program's own
+        // mechanism again.
+        let mut settings = self.settings();
+        let governing = self.context.governing();
+        let ruling = governing.decide(role, endpoint, self.socket_type, settings.own())?;
+        let mut applied = self.applied();
+        let mechanism = match ruling {
+            Ruling::AsProgram => {
+                if *applied != Applied::OfProgram {
+                    self.reconfigure(&settings, None).inspect_err(|_| {
+                        if settings.mechanism() == Mechanism::Blake3 {
+                            governing.tell(format!("{endpoint} refused: {INCOMPLETE}"));
+                        }
+                    })?;
+                    *applied = Applied::OfProgram;
+                }
+                None
+            }
+            Ruling::Keys { rule, security } => {
+                if !matches!(&*applied, Applied::OfRule(place) if place == rule.place()) {
+                    self.reconfigure(&settings, Some(security.clone()))?;
+                    *applied = Applied::OfRule(rule.place().to_owned());
+                }
+                Some(mechanism_of(security))
+            }
+        };
+        Ok((make(&mut settings)?, mechanism))
+    }
+
     /// `zmq_bind`.
     ///
     /// # Errors
     ///
-    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `EMTHREAD`, `ETERM`.
+    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `EACCES`, `EMTHREAD`,
+    /// `ETERM`.
     pub(crate) fn bind(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
         self.check_threads(&endpoint)?;
-        self.apply_settings()?;
-        let bound = self.inner.bind(endpoint).map_err(|error| {
-            let why = self.errno(&error);
-            if let Error::Bind { .. } = error {
-                self.tell(&Told::bind_failed(text, why));
-            }
-            why
+        let (bound, mechanism) = self.under_rules(Role::Bind, &endpoint, |settings| {
+            let bound = self.inner.bind(endpoint.clone()).map_err(|error| {
+                let why = self.errno(&error);
+                if let Error::Bind { .. } = error {
+                    self.tell(&Told::bind_failed(text, why));
+                }
+                why
+            })?;
+            Ok((written(&bound, settings.flag(number::IPV6)), bound))
         })?;
-        let written = written(&bound, self.settings().flag(number::IPV6));
+        let (written, bound) = bound;
         let mut endpoints = self.endpoints();
         endpoints.last.clone_from(&written);
+        endpoints.mechanism = mechanism;
         // With a port or path that was chosen, only the whole endpoint names it.
         if !text.ends_with('*') {
             endpoints.bound.insert(text.to_owned(), bound.clone());
@@ -96,7 +157,7 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EMTHREAD`, `ETERM`.
+    /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EACCES`, `EMTHREAD`, `ETERM`.
     pub(crate) fn connect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = self.parse_with_source(text)?;
@@ -110,16 +171,18 @@ impl Socket {
         if once && endpoints.connected.contains_key(text) {
             return Ok(());
         }
-        self.apply_settings()?;
-        let routing_id = self.routing_id_of_next_peer();
-        let connected = match &routing_id {
-            Some(routing_id) => embed::connect_as(&self.inner, endpoint.clone(), routing_id),
-            None => self.inner.connect(endpoint.clone()),
-        };
-        connected.map_err(|error| match error {
-            Error::Endpoint(EndpointError::Wildcard(_)) => Errno::INVAL,
-            error => self.errno(&error),
+        let ((), mechanism) = self.under_rules(Role::Connect, &endpoint, |settings| {
+            let routing_id = self.routing_id_of_next_peer(settings);
+            let connected = match &routing_id {
+                Some(routing_id) => embed::connect_as(&self.inner, endpoint.clone(), routing_id),
+                None => self.inner.connect(endpoint.clone()),
+            };
+            connected.map_err(|error| match error {
+                Error::Endpoint(EndpointError::Wildcard(_)) => Errno::INVAL,
+                error => self.errno(&error),
+            })
         })?;
+        endpoints.mechanism = mechanism;
         let same = endpoints.connected.entry(text.to_owned()).or_default();
         same.push(endpoint);
         text.clone_into(&mut endpoints.last);
@@ -141,8 +204,7 @@ impl Socket {
 
     /// The routing id under which the socket is to know the peer of the next connection, where it chooses that. A
     /// STREAM always has one, and answers it to `ZMQ_ROUTING_ID`.
-    fn routing_id_of_next_peer(&self) -> Option<Zeroizing<Vec<u8>>> {
-        let mut settings = self.settings();
+    fn routing_id_of_next_peer(&self, settings: &mut Settings) -> Option<Zeroizing<Vec<u8>>> {
         let chosen = settings.take_routing_id_of_peer();
         if self.socket_type != SocketType::Stream {
             return chosen;

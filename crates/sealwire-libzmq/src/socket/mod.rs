@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libc::c_int;
-use sealwire::{Readiness, SocketType, embed};
+use sealwire::text::printable;
+use sealwire::{Readiness, Security, SocketType, embed};
 use zeroize::Zeroizing;
 
 use self::endpoints::Endpoints;
@@ -32,6 +33,17 @@ pub(crate) const SNDMORE: c_int = 2;
 pub(crate) const POLLIN: i16 = 1;
 pub(crate) const POLLOUT: i16 = 2;
 
+/// What the engine has for the endpoints that follow.
+#[derive(PartialEq, Eq)]
+enum Applied {
+    /// Settings from before: the present ones were not complete.
+    Earlier,
+    /// The settings of the program.
+    OfProgram,
+    /// The same with the keys of a rule, which is written there.
+    OfRule(String),
+}
+
 pub(crate) struct Socket {
     context: Arc<Context>,
     socket_type: SocketType,
@@ -39,8 +51,8 @@ pub(crate) struct Socket {
     stays_inside: bool,
     inner: sealwire::Socket,
     settings: Mutex<Settings>,
-    /// The engine has not got all settings: they were not complete.
-    unapplied: AtomicBool,
+    /// Locked after `settings`.
+    applied: Mutex<Applied>,
     /// The peer of a REQ went away before it answered.
     lost: AtomicBool,
     /// The routing ids that were made for peers of a STREAM.
@@ -67,7 +79,7 @@ impl Socket {
         let builder = sealwire::Socket::builder(socket_type)
             .context(engine)
             .interruptible(true);
-        let builder = settings.apply(socket_type, builder)?;
+        let builder = settings.apply(socket_type, builder, None)?;
         let inner = builder.build().map_err(|error| errno_of(&error))?;
         Ok(Socket {
             context,
@@ -75,7 +87,7 @@ impl Socket {
             stays_inside: of_context.has_no_io_threads(),
             inner,
             settings: Mutex::new(settings),
-            unapplied: AtomicBool::new(false),
+            applied: Mutex::new(Applied::OfProgram),
             lost: AtomicBool::new(false),
             streams: AtomicU32::new(0),
             outbound: Mutex::default(),
@@ -136,6 +148,10 @@ impl Socket {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn applied(&self) -> MutexGuard<'_, Applied> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn outbound(&self) -> MutexGuard<'_, Outbound> {
         self.outbound.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -177,27 +193,20 @@ impl Socket {
         let mut settings = self.settings();
         settings.set(option, given)?;
         // Keys come one by one; an endpoint needs them all.
-        let applied = self.reconfigure(&settings);
-        self.unapplied.store(applied.is_err(), Ordering::Relaxed);
+        *self.applied() = match self.reconfigure(&settings, None) {
+            Ok(()) => Applied::OfProgram,
+            Err(_) => Applied::Earlier,
+        };
         Ok(())
     }
 
-    fn reconfigure(&self, settings: &Settings) -> Result<(), Errno> {
+    fn reconfigure(&self, settings: &Settings, ruled: Option<Security>) -> Result<(), Errno> {
         let builder = sealwire::Socket::builder(self.socket_type)
             .context(self.inner.context())
             .interruptible(true);
-        let builder = settings.apply(self.socket_type, builder)?;
+        let builder = settings.apply(self.socket_type, builder, ruled)?;
         let done = self.inner.reconfigure(builder);
         done.map_err(|error| self.errno(&error))
-    }
-
-    /// Has the engine know all settings, before an endpoint is made.
-    fn apply_settings(&self) -> Result<(), Errno> {
-        if self.unapplied.load(Ordering::Relaxed) {
-            self.reconfigure(&self.settings())?;
-            self.unapplied.store(false, Ordering::Relaxed);
-        }
-        Ok(())
     }
 
     /// The bytes that answer the question for an option, for a buffer of `room` bytes.
@@ -213,12 +222,21 @@ impl Socket {
             number::TYPE => int(type_number(self.socket_type)),
             number::EVENTS => int(c_int::from(self.events())),
             number::THREAD_SAFE => int(0),
-            number::MECHANISM => int(self.settings().mechanism() as c_int),
+            number::MECHANISM => {
+                let ruled = self.endpoints().mechanism();
+                int(ruled.unwrap_or_else(|| self.settings().mechanism()) as c_int)
+            }
             number::FD => {
                 if room < size_of::<RawFd>() {
                     return Err(Errno::INVAL);
                 }
                 int(self.readiness()?.as_raw_fd())
+            }
+            number::LAST_FAILURE => {
+                let failure = self.inner.last_failure().map(|failure| failure.to_string());
+                let mut text = printable(failure.as_deref().unwrap_or_default()).into_owned();
+                text.push('\0');
+                Ok(text.into_bytes().into())
             }
             number::LAST_ENDPOINT => {
                 let mut text = self.endpoints().last().as_bytes().to_vec();
@@ -268,6 +286,11 @@ impl Socket {
 
     fn observer(&self) -> MutexGuard<'_, Option<Observer>> {
         self.observer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn inner_monitor(&self) -> sealwire::Monitor {
+        self.inner.monitor()
     }
 
     // ---- polling ---------------------------------------------------------------------------------

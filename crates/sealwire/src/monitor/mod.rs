@@ -19,6 +19,8 @@ use sealwire_fork::Birth;
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
 pub use event::Event;
+#[cfg(unix)]
+pub(crate) use standard_error::print;
 
 use self::log::Log;
 use crate::account::Excesses;

@@ -8,7 +8,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use tracing::dispatcher;
 
@@ -28,7 +28,7 @@ impl StandardError {
     pub(super) fn write(&self, event: &Event) {
         // `tracing` asks the same before it passes a line to the crate `log`, in macros that others compile.
         if is_failed_handshake(event) && !dispatcher::has_been_set() && self.is_first() {
-            print(line(event));
+            drop(print(line(event)));
         }
     }
 
@@ -53,13 +53,12 @@ fn line(event: &Event) -> String {
 }
 
 /// Where no thread can be started the line is lost.
-fn print(line: String) {
-    let started = signals::held_back(|| {
+pub(crate) fn print(line: String) -> io::Result<JoinHandle<()>> {
+    signals::held_back(|| {
         thread::Builder::new()
             .name("sealwire-stderr".into())
             .spawn(move || write(line.as_bytes()))
-    });
-    drop(started);
+    })
 }
 
 /// Takes no lock, which a child of `fork` would find taken.

@@ -6,7 +6,8 @@ use super::{Socket, SocketBuilder};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
-use crate::monitor::Monitor;
+use crate::monitor::{self, Monitor};
+use crate::text::printable;
 
 /// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
 /// what nobody subscribed to, a ZAP handler is told the socket's own routing id, and where there is none only
@@ -121,4 +122,12 @@ pub fn close(socket: &Socket, linger: Duration) {
 /// Returns whether nothing works for the closed socket any more.
 pub fn has_ended(socket: &Socket) -> bool {
     socket.core().map_or(true, |core| core.has_ended())
+}
+
+/// Writes a line on standard error, as that about a failed handshake is written, and waits for it: the process may
+/// end at once.
+pub fn tell(line: &str) {
+    if let Ok(writing) = monitor::print(format!("sealwire: {}\n", printable(line))) {
+        let _ = writing.join();
+    }
 }

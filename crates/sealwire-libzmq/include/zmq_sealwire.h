@@ -1,0 +1,57 @@
+/* What Sealwire's libzmq.so.5 has beside libzmq's functions: options and a mechanism, with numbers that libzmq will not
+ * use. A program includes it behind zmq.h and asks zmq_has("sealwire") before it uses any of them; with libzmq's own library
+ * each option is refused with EINVAL.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef ZMQ_SEALWIRE_H_INCLUDED
+#define ZMQ_SEALWIRE_H_INCLUDED
+
+/* A value of ZMQ_MECHANISM: all that follows the handshake is encrypted and authenticated with BLAKE3ZMQ. Where rules gave an
+ * endpoint its keys, ZMQ_MECHANISM is that of the endpoint that was bound or connected last. */
+#define ZMQ_BLAKE3 100
+
+/* ---- BLAKE3 by the program itself ----
+ *
+ * Keys as those of CURVE: 32 bytes, or 40 characters of Z85 with their zero octet, as zmq_curve_keypair makes them. They
+ * count for endpoints that are bound or connected afterwards. The last option for a mechanism decides which one it is. */
+
+/* int, 0 or 1: the socket is the server, which has ZMQ_BLAKE3_SECRETKEY and says who may come. */
+#define ZMQ_BLAKE3_SERVER 0x53570001
+/* The socket's own secret key. It cannot be read. A client without one stays anonymous. */
+#define ZMQ_BLAKE3_SECRETKEY 0x53570002
+/* The public key that belongs to it. It can only be read. */
+#define ZMQ_BLAKE3_PUBLICKEY 0x53570003
+/* The public key of the server: the socket is a client. */
+#define ZMQ_BLAKE3_SERVERKEY 0x53570004
+/* Another secret key by which clients may know the server, while keys are changed: up to 3, one a call. Empty removes
+ * them. */
+#define ZMQ_BLAKE3_ADDITIONAL_SECRETKEY 0x53570005
+
+/* Who may come to a server. Without any of these and without ZMQ_ZAP_DOMAIN zmq_bind fails with EINVAL. */
+
+/* A public key that is let in, one a call. Empty removes them. */
+#define ZMQ_BLAKE3_ALLOW 0x53570006
+/* The path of a file or directory of such keys, which is read again while the program runs. */
+#define ZMQ_BLAKE3_ALLOW_FILE 0x53570007
+/* int, 0 or 1: anyone who knows the server's public key. A ZAP handler is asked, where there is one. */
+#define ZMQ_BLAKE3_ANYONE 0x53570008
+
+/* ---- Limits, which libzmq does not have ---- */
+
+/* uint64_t: payload bytes that are queued for one peer, or from one, beside the high-water marks. 0, as it is at first, for
+ * no limit. */
+#define ZMQ_SND_BYTE_BUDGET 0x53570010
+#define ZMQ_RCV_BYTE_BUDGET 0x53570011
+/* int: connections that listeners of the socket accept, and those of one address. 0, as it is at first, for no limit. */
+#define ZMQ_MAX_CONNECTIONS 0x53570012
+#define ZMQ_MAX_CONNECTIONS_PER_ADDRESS 0x53570013
+/* int: handshakes under way at each listener. 0, as it is at first, for 1,024. */
+#define ZMQ_MAX_HANDSHAKES 0x53570014
+
+/* ---- What went wrong ---- */
+
+/* Text with its zero octet: why the latest connection failed. Empty if none did, or one has become ready since. It can
+ * only be read. */
+#define ZMQ_LAST_FAILURE 0x53570020
+
+#endif

@@ -1,0 +1,107 @@
+//! Rules about encryption that come from outside of the program: which count for the process, and what they say about
+//! one endpoint.
+//!
+//! A process whose rules have a fault uses no endpoint that leaves it: nothing falls back to plain text.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use sealwire::{Endpoint, SocketType, embed};
+use sealwire_policy::{Fault, Own, Policy, Role, Ruling, Sources};
+
+use crate::errno::Errno;
+
+/// Lines on standard error of one process: those after them are not written.
+const MAX_LINES: usize = 64;
+
+/// The rules of a process, and what it was told about them.
+pub(crate) struct Governing {
+    rules: Result<Option<Policy>, Fault>,
+    /// Each line is written once.
+    told: Mutex<Vec<String>>,
+}
+
+/// Returns the rules of this process, which are read when it makes its first context. `secure` says that it runs with
+/// rights that its user has not, so that the environment is not to be believed.
+pub(crate) fn of_process(secure: impl FnOnce() -> bool) -> Arc<Governing> {
+    static RULES: OnceLock<Arc<Governing>> = OnceLock::new();
+    let read = || Arc::new(Governing::new(Sources::of_process(secure()).read()));
+    RULES.get_or_init(read).clone()
+}
+
+impl Governing {
+    pub(crate) fn new(rules: Result<Option<Policy>, Fault>) -> Self {
+        Governing {
+            rules,
+            told: Mutex::default(),
+        }
+    }
+
+    /// Decides about an endpoint, for which the program has set `own`.
+    ///
+    /// # Errors
+    ///
+    /// `EACCES`, and a line on standard error says why.
+    pub(crate) fn decide(
+        &self,
+        role: Role,
+        endpoint: &Endpoint,
+        socket_type: SocketType,
+        own: Own,
+    ) -> Result<Ruling<'_>, Errno> {
+        if matches!(endpoint, Endpoint::Inproc(_)) {
+            return Ok(Ruling::AsProgram);
+        }
+        let policy = match &self.rules {
+            Ok(Some(policy)) => policy,
+            Ok(None) => {
+                if matches!(own, Own::Nothing | Own::Plain) && endpoint.leaves_the_machine() {
+                    self.warn(endpoint);
+                }
+                return Ok(Ruling::AsProgram);
+            }
+            Err(fault) => {
+                self.tell(format!("{endpoint} refused: {fault}"));
+                return Err(Errno::ACCES);
+            }
+        };
+        policy
+            .decide(role, endpoint, socket_type, own)
+            .map_err(|refusal| {
+                self.tell(refusal.to_string());
+                Errno::ACCES
+            })
+    }
+
+    /// Says once that a program without rules sends plain text.
+    fn warn(&self, endpoint: &Endpoint) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_empty() {
+            let line = format!(
+                "{endpoint} is plain text and leaves this machine (told once for a process); \
+                 SEALWIRE_CONFIG names a file with rules for encryption, or for plain text"
+            );
+            embed::tell(&line);
+            told.push(line);
+        }
+    }
+
+    /// Writes a line on standard error, once.
+    pub(crate) fn tell(&self, line: String) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MAX_LINES && !told.contains(&line) {
+            embed::tell(&line);
+            told.push(line);
+        }
+    }
+
+    #[cfg(test)]
+    fn told(&self) -> Vec<String> {
+        self.told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}

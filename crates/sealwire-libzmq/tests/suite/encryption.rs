@@ -1,0 +1,258 @@
+//! A program that knows nothing of encryption, under rules, beside peers that are written for Sealwire.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::process::Command;
+
+use sealwire::auth::AllowedKeys;
+use sealwire::blocking::Socket;
+use sealwire::{Generate as _, KeyPair, Mechanism, Security, SocketType, keys};
+
+use crate::support::{Folder, Relay, Talker, contains};
+
+const PAYLOAD: &str = "nobody on the way reads this";
+
+struct Scene {
+    folder: Folder,
+    server: KeyPair,
+    client: KeyPair,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let source = include_str!("talker.c");
+        folder.write("talker.c", source);
+        folder.compile(&[
+            "-std=c99",
+            "-D_GNU_SOURCE",
+            "-o",
+            "talker",
+            "talker.c",
+            "-lzmq",
+        ]);
+        let [server, client] = [(); 2].map(|()| KeyPair::generate());
+        keys::write_key_pair(folder.path("server"), &server).unwrap();
+        keys::write_key_pair(folder.path("client"), &client).unwrap();
+        Scene {
+            folder,
+            server,
+            client,
+        }
+    }
+
+    fn command(&self) -> Command {
+        self.folder.command("talker")
+    }
+
+    /// The program with a file of rules for both of its roles.
+    fn with_rules(&self) -> Command {
+        let rules = self.folder.write(
+            "rules.conf",
+            "version = 1\n\
+             [[rule]]\nbind = \"tcp://127.0.0.1:*\"\ntypes = [\"REP\"]\nmechanism = \"blake3\"\n\
+             secret_key_file = \"server.key\"\nallow = \"client.pub\"\n\
+             [[rule]]\nconnect = \"tcp://127.0.0.1:*\"\nmechanism = \"blake3\"\n\
+             server_key_file = \"server.pub\"\nsecret_key_file = \"client.key\"\n",
+        );
+        let mut command = self.command();
+        command.env("SEALWIRE_CONFIG", rules);
+        command
+    }
+
+    /// The same by variables.
+    fn with_variables(&self) -> Command {
+        let mut command = self.command();
+        command
+            .env("SEALWIRE_SERVER_KEY", self.server.public().to_string())
+            .env("SEALWIRE_SECRET_KEY_FILE", "client.key");
+        command
+    }
+}
+
+fn native(socket_type: SocketType, security: impl Into<Security>) -> Socket {
+    Socket::builder(socket_type)
+        .security(security)
+        .build_blocking()
+        .unwrap()
+}
+
+/// Asks a program that answers, over a relay. Gives its mechanism and the bytes that passed.
+fn ask(command: &mut Command, security: impl Into<Security>) -> (String, [Vec<u8>; 2]) {
+    let mut program = Talker::start(command, &["rep", "tcp://127.0.0.1:*"]);
+    let first = program.line();
+    let (endpoint, rest) = first.split_once(' ').unwrap();
+    let relay = Relay::to(endpoint);
+    let client = native(SocketType::Req, security);
+    client.connect(&*relay.endpoint).unwrap();
+    client.send(PAYLOAD).unwrap();
+    assert_eq!(client.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
+    assert_eq!(program.line(), PAYLOAD);
+    let (done, errors) = program.end();
+    assert!(done, "{errors}");
+    assert_eq!(errors, "");
+    (rest.to_owned(), relay.recorded())
+}
+
+#[test]
+fn a_program_that_answers_is_encrypted_by_a_file_of_rules() {
+    let scene = Scene::new();
+    let security = Security::blake3_client_with_keys(scene.server.public(), scene.client.clone());
+    let (told, ways) = ask(&mut scene.with_rules(), security);
+    assert_eq!(told, "mechanism 100 secure 0");
+    for way in &ways {
+        // The mechanism of the greeting has a place of 20 octets.
+        assert_eq!(&way[12..32], b"BLAKE3\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+        assert!(way.len() > 64 + PAYLOAD.len());
+        assert!(!contains(way, PAYLOAD.as_bytes()));
+        assert!(!contains(way, &PAYLOAD.as_bytes()[..8]));
+    }
+    // The same program without rules, which the search would find.
+    let (told, ways) = ask(&mut scene.command(), Security::plain_text());
+    assert_eq!(told, "mechanism 0 secure 0");
+    for way in &ways {
+        assert_eq!(&way[12..32], b"NULL\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+        assert!(contains(way, PAYLOAD.as_bytes()));
+    }
+}
+
+#[test]
+fn a_program_that_asks_is_encrypted_by_a_file_or_by_variables() {
+    let scene = Scene::new();
+    let allowed = AllowedKeys::new().allow_as(scene.client.public(), "alice");
+    for mut command in [scene.with_rules(), scene.with_variables()] {
+        let security = Security::blake3_server(scene.server.clone(), allowed.clone());
+        let server = native(SocketType::Rep, security);
+        let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
+        let relay = Relay::to(&endpoint.to_string());
+        let mut program = Talker::start(&mut command, &["req", &relay.endpoint, PAYLOAD]);
+        let request = server.recv().unwrap();
+        assert_eq!(request.as_bytes(), PAYLOAD.as_bytes());
+        let peer = request.peer().unwrap();
+        assert_eq!(peer.mechanism(), Some(Mechanism::Blake3));
+        assert_eq!(peer.user_id(), Some("alice"));
+        server.send("an answer").unwrap();
+        assert!(program.line().ends_with("mechanism 100 secure 0"));
+        assert_eq!(program.line(), "an answer");
+        let (done, errors) = program.end();
+        assert!(done && errors.is_empty(), "{errors}");
+        for way in relay.recorded() {
+            assert_eq!(&way[12..18], b"BLAKE3");
+            assert!(!contains(&way, PAYLOAD.as_bytes()) && !contains(&way, b"an answer"));
+        }
+    }
+}
+
+#[test]
+fn a_program_is_refused_by_a_file_with_a_fault_and_one_that_is_missing() {
+    let scene = Scene::new();
+    let broken = scene
+        .folder
+        .write("broken", "version = 1\n\ndefaults = 1\n");
+    let missing = scene.folder.path("missing");
+    let refused = format!("errno {}", libc::EACCES);
+    for (path, says) in [(broken, ", line 3: unknown key"), (missing, "no such file")] {
+        for arguments in [
+            &["rep", "tcp://127.0.0.1:*"][..],
+            &["req", "tcp://127.0.0.1:1", ""],
+        ] {
+            let mut command = scene.command();
+            command.env("SEALWIRE_CONFIG", &path);
+            let mut program = Talker::start(&mut command, arguments);
+            assert_eq!(program.line(), refused);
+            let (done, errors) = program.end();
+            assert!(!done);
+            assert_eq!(errors.lines().count(), 1, "{errors}");
+            let place = path.display().to_string();
+            assert!(errors.contains(&place) && errors.contains(says), "{errors}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_a_rule_does_not_name_is_refused() {
+    let scene = Scene::new();
+    let refused = format!("errno {}", libc::EACCES);
+    // The server of its variables is for what connects.
+    let mut program = Talker::start(&mut scene.with_variables(), &["rep", "tcp://127.0.0.1:*"]);
+    assert_eq!(program.line(), refused);
+    let (_, errors) = program.end();
+    assert!(
+        errors.contains("no rule of SEALWIRE_SERVER_KEY names it"),
+        "{errors}"
+    );
+    let mut program = Talker::start(&mut scene.with_rules(), &["rep", "tcp://*:*"]);
+    assert_eq!(program.line(), refused);
+    let (_, errors) = program.end();
+    assert!(
+        errors.contains("no rule of ") && errors.contains("rules.conf"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_program_without_rules_is_told_once_that_plain_text_leaves_the_machine() {
+    let scene = Scene::new();
+    let mut program = Talker::start(&mut scene.command(), &["rep", "tcp://*:*"]);
+    let first = program.line();
+    let endpoint = first
+        .split(' ')
+        .next()
+        .unwrap()
+        .replace("0.0.0.0", "127.0.0.1");
+    let client = native(SocketType::Req, Security::plain_text());
+    client.connect(&*endpoint).unwrap();
+    client.send(PAYLOAD).unwrap();
+    assert_eq!(client.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
+    assert_eq!(program.line(), PAYLOAD);
+    let (done, errors) = program.end();
+    assert!(done, "{errors}");
+    assert!(
+        errors.contains("is plain text and leaves this machine"),
+        "{errors}"
+    );
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+}
+
+/// Needs a user who may give files away; elsewhere it tests nothing.
+#[test]
+fn a_program_with_rights_of_others_is_not_told_anything_by_its_environment() {
+    let scene = Scene::new();
+    let [library, program] = ["libzmq.so.5", "talker"].map(|name| scene.folder.path(name));
+    if fs::metadata(&program).unwrap().uid() != 0 || fs::exists("/etc/sealwire").unwrap() {
+        return;
+    }
+    // Its loader does not read the environment either.
+    let folder = library.parent().unwrap().display().to_string();
+    let path = format!("-Wl,-rpath,{folder}");
+    let arguments = [
+        "-std=c99",
+        "-D_GNU_SOURCE",
+        "-o",
+        "secure",
+        "talker.c",
+        "-lzmq",
+        &path,
+    ];
+    scene.folder.compile(&arguments);
+    let secure = scene.folder.path("secure");
+    chown(&secure, Some(65_534), None).unwrap();
+    fs::set_permissions(&secure, fs::Permissions::from_mode(0o4755)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    for (name, bound) in [("talker", false), ("secure", true)] {
+        let mut command = scene.folder.command(name);
+        command.env("SEALWIRE_CONFIG", "/nowhere");
+        let mut program = Talker::start(&mut command, &["rep", "tcp://127.0.0.1:*"]);
+        let first = program.line();
+        if bound && first.ends_with("secure 0") {
+            // The file system gives no rights.
+            return;
+        }
+        assert_eq!(first.ends_with("mechanism 0 secure 1"), bound, "{first}");
+        assert_eq!(
+            first == format!("errno {}", libc::EACCES),
+            !bound,
+            "{first}"
+        );
+    }
+}

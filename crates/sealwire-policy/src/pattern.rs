@@ -1,0 +1,349 @@
+//! Patterns of endpoints.
+//!
+//! They are compared part by part, not as one text: the text of an endpoint may come from somebody else, who must not be
+//! able to write a host that a pattern for others fits.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use sealwire::Endpoint;
+
+/// A pattern: `TRANSPORT://HOST:PORT`, with a path for `ws`, or `ipc://NAME`. `*` stands for any characters of one part: of a
+/// host for those between two dots, of a path for those between two slashes. Alone it stands for any host, port or
+/// name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    text: String,
+    parts: Parts,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Parts {
+    Network {
+        transport: Transport,
+        host: String,
+        port: String,
+        /// `None` for any.
+        path: Option<String>,
+    },
+    Ipc(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    Tcp,
+    Ws,
+    Udp,
+}
+
+impl Pattern {
+    /// Whether it names an endpoint.
+    pub(crate) fn fits(&self, endpoint: &Endpoint) -> bool {
+        match (&self.parts, endpoint) {
+            (Parts::Ipc(name), Endpoint::Ipc(path)) => {
+                path.to_str().is_some_and(|path| fits(name, path, "/"))
+            }
+            (Parts::Ipc(name), Endpoint::IpcAbstract(own)) => fits(name, &format!("@{own}"), "/"),
+            (Parts::Ipc(_), _) => false,
+            (
+                Parts::Network {
+                    transport,
+                    host,
+                    port,
+                    path,
+                },
+                _,
+            ) => {
+                let (theirs, their_host, their_port, their_path) = match endpoint {
+                    Endpoint::Tcp { host, port } | Endpoint::TcpFrom { host, port, .. } => {
+                        (Transport::Tcp, host, port, "")
+                    }
+                    Endpoint::Ws { host, port, path } => (Transport::Ws, host, port, path.as_str()),
+                    Endpoint::Udp { host, port, .. } => (Transport::Udp, host, port, ""),
+                    _ => return false,
+                };
+                *transport == theirs
+                    && fits_host(host, their_host)
+                    && fits(port, &their_port.to_string(), "")
+                    && path.as_ref().is_none_or(|path| fits(path, their_path, "/"))
+            }
+        }
+    }
+
+    /// Whether what it names can carry a mechanism: datagrams cannot.
+    pub(crate) fn carries_mechanisms(&self) -> bool {
+        !matches!(
+            self.parts,
+            Parts::Network {
+                transport: Transport::Udp,
+                ..
+            }
+        )
+    }
+}
+
+fn fits_host(pattern: &str, host: &str) -> bool {
+    let address = |text: &str| text.parse::<IpAddr>().ok().map(|it| it.to_canonical());
+    if pattern == "*" {
+        return true;
+    }
+    if let Some(ours) = address(pattern) {
+        return address(host) == Some(ours);
+    }
+    // `10.0.0.*` means addresses: a name that looks like one is another's to give.
+    let numbers = pattern
+        .bytes()
+        .all(|octet| matches!(octet, b'0'..=b'9' | b'.' | b'*'));
+    if numbers && address(host).is_none() {
+        return false;
+    }
+    fits(
+        &pattern.to_ascii_lowercase(),
+        &host.to_ascii_lowercase(),
+        ".:",
+    )
+}
+
+/// Whether the text fits, where `*` stands for any characters but those of `ends`, and alone for any text.
+fn fits(pattern: &str, text: &str, ends: &str) -> bool {
+    if pattern == "*" {
+        return true;
+    }
+    // Where the pattern went on behind its last star, and how much of the text that star has.
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    let mut star = None;
+    while t < text.len() {
+        if p < pattern.len() && pattern[p] == b'*' {
+            star = Some((p + 1, t));
+            p += 1;
+        } else if p < pattern.len() && pattern[p] == text[t] {
+            p += 1;
+            t += 1;
+        } else if let Some((behind, taken)) = star
+            && !ends.as_bytes().contains(&text[taken])
+        {
+            star = Some((behind, taken + 1));
+            (p, t) = (behind, taken + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|octet| *octet == b'*')
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error = |what: &str| Err(format!("{text:?} {what}"));
+        let Some((transport, rest)) = text.split_once("://") else {
+            return error(
+                "is not a pattern of endpoints; write tcp://HOST:PORT, ws://HOST:PORT or ipc://PATH",
+            );
+        };
+        if rest.is_empty() || rest.contains(|c: char| c.is_control() || c.is_whitespace()) {
+            return error("names nothing; write a host and port, or a path");
+        }
+        let transport = match transport {
+            "ipc" => {
+                return Ok(Pattern {
+                    text: text.into(),
+                    parts: Parts::Ipc(rest.into()),
+                });
+            }
+            "tcp" => Transport::Tcp,
+            "ws" => Transport::Ws,
+            "udp" => Transport::Udp,
+            "inproc" => return error("never leaves the process; take the rule out"),
+            _ => return error("has another transport than tcp, ws, udp and ipc"),
+        };
+        let (authority, path) = match (transport, rest.find('/')) {
+            (Transport::Ws, Some(slash)) => (&rest[..slash], Some(rest[slash..].to_owned())),
+            _ => (rest, None),
+        };
+        let Some((host, port)) = authority.rsplit_once(':') else {
+            return error("has no port; write one, or :* for any");
+        };
+        let bracketed = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let host = match bracketed {
+            Some(address) if address.parse::<IpAddr>().is_ok() => address,
+            None if !host.is_empty()
+                && !host.contains([':', '/', ';', '[', ']', '@', '?', '#']) =>
+            {
+                host
+            }
+            _ => return error("has no valid host; write a name, an address, [IPv6] or *"),
+        };
+        if port.is_empty() || !port.bytes().all(|it| it == b'*' || it.is_ascii_digit()) {
+            return error("has no valid port; write a number, or * for any");
+        }
+        if !port.contains('*') && port.parse::<u16>().is_err() {
+            return error("has no valid port; the largest is 65535");
+        }
+        Ok(Pattern {
+            text: text.into(),
+            parts: Parts::Network {
+                transport,
+                host: host.into(),
+                port: port.into(),
+                path,
+            },
+        })
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_what_they_name_and_nothing_else() {
+        for (pattern, fitting, others) in [
+            (
+                "tcp://*:5555",
+                &[
+                    "tcp://*:5555",
+                    "tcp://0.0.0.0:5555",
+                    "tcp://[::1]:5555",
+                    "tcp://a.b.c:5555",
+                ][..],
+                &["tcp://*:5556", "tcp://*:55555", "ws://*:5555", "ipc://*"][..],
+            ),
+            (
+                "tcp://db.example:*",
+                &[
+                    "tcp://db.example:1",
+                    "tcp://DB.Example:2",
+                    "tcp://eth0:0;db.example:3",
+                ],
+                &[
+                    "tcp://db.example.org:1",
+                    "tcp://xdb.example:1",
+                    "tcp://db.example:0;evil:1",
+                ],
+            ),
+            (
+                "tcp://*.example:1",
+                &["tcp://db.example:1"],
+                &[
+                    "tcp://example:1",
+                    "tcp://a.db.example:1",
+                    "tcp://db.example.org:1",
+                ],
+            ),
+            (
+                "tcp://db-*.example:1",
+                &["tcp://db-1.example:1"],
+                &["tcp://db-.evil.example:1"],
+            ),
+            (
+                "tcp://10.0.0.*:1",
+                &["tcp://10.0.0.7:1"],
+                &[
+                    "tcp://10.0.0.evil:1",
+                    "tcp://10.0.0.1.evil:1",
+                    "tcp://10.0.1.7:1",
+                ],
+            ),
+            (
+                "tcp://127.0.0.1:1",
+                &["tcp://127.0.0.1:1", "tcp://[::ffff:127.0.0.1]:1"],
+                &["tcp://localhost:1"],
+            ),
+            (
+                "tcp://[::1]:1",
+                &["tcp://[::1]:1", "tcp://[0:0::1]:1"],
+                &["tcp://[::2]:1"],
+            ),
+            (
+                "tcp://a:55*",
+                &["tcp://a:5512", "tcp://a:55"],
+                &["tcp://a:5", "tcp://a:155"],
+            ),
+            ("tcp://a:0", &["tcp://a:*", "tcp://a:0"], &["tcp://a:1"]),
+            (
+                "ws://a:1",
+                &["ws://a:1", "ws://a:1/any/path"],
+                &["ws://a:2/1", "tcp://a:1"],
+            ),
+            (
+                "ws://a:1/x/*",
+                &["ws://a:1/x/y"],
+                &["ws://a:1", "ws://a:1/x/y/z", "ws://a:1/y"],
+            ),
+            (
+                "ipc:///run/*.sock",
+                &["ipc:///run/a.sock"],
+                &["ipc:///run/b/a.sock", "ipc://@run"],
+            ),
+            (
+                "ipc://*",
+                &["ipc:///run/a.sock", "ipc://@name", "ipc://*"],
+                &["inproc://a", "tcp://a:1"],
+            ),
+            (
+                "ipc://@na*",
+                &["ipc://@name"],
+                &["ipc://name", "ipc://@other"],
+            ),
+            (
+                "udp://*:1",
+                &["udp://239.0.0.1:1", "udp://eth0;239.0.0.1:1"],
+                &["tcp://a:1"],
+            ),
+        ] {
+            let parsed: Pattern = pattern.parse().unwrap();
+            for text in fitting {
+                assert!(parsed.fits(&text.parse().unwrap()), "{pattern} {text}");
+            }
+            for text in others {
+                assert!(!parsed.fits(&text.parse().unwrap()), "{pattern} {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_pattern_is_refused() {
+        for (text, why) in [
+            ("", "is not a pattern"),
+            ("*", "is not a pattern"),
+            ("tcp:*:1", "is not a pattern"),
+            ("tcp://", "names nothing"),
+            ("tcp://a b:1", "names nothing"),
+            ("ipc://", "names nothing"),
+            ("inproc://a", "never leaves"),
+            ("pgm://a:1", "another transport"),
+            ("wss://a:1", "another transport"),
+            ("*://a:1", "another transport"),
+            ("tcp://a", "no port"),
+            ("tcp://:1", "no valid host"),
+            ("tcp://::1:1", "no valid host"),
+            ("tcp://[db]:1", "no valid host"),
+            ("tcp://eth0:0;a:1", "no valid host"),
+            ("tcp://a/b:1", "no valid host"),
+            ("tcp://a:", "no valid port"),
+            ("tcp://a:x", "no valid port"),
+            ("tcp://a:65536", "no valid port"),
+        ] {
+            let message = text.parse::<Pattern>().unwrap_err();
+            assert!(message.contains(why), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn any_number_of_stars_is_matched_in_time() {
+        let pattern = "*a".repeat(60);
+        assert!(!fits(&pattern, &"a".repeat(5_000).replace('a', "ab"), "."));
+        assert!(fits(&pattern, &"ba".repeat(60), "."));
+    }
+}

@@ -1,0 +1,68 @@
+//! A pattern of endpoints and an endpoint, each of any text: nothing panics or takes long, what is a pattern fits the
+//! endpoint that it is, and a star reaches over no dot of a host and no slash of a path.
+
+#![no_main]
+#![allow(dead_code, reason = "only the comparison is driven")]
+
+use libfuzzer_sys::fuzz_target;
+use sealwire::Endpoint;
+
+// Not part of any crate's interface, and needs nothing of the crate around it.
+#[path = "../../crates/sealwire-policy/src/pattern.rs"]
+mod pattern;
+
+use pattern::Pattern;
+
+/// Transport, host, port and path of a text.
+fn parts(text: &str) -> (&str, &str, &str, Option<&str>) {
+    let (transport, rest) = text.split_once("://").expect("a transport");
+    if transport == "ipc" {
+        return (transport, "", "", Some(rest));
+    }
+    let (authority, path) = match rest.find('/').filter(|_| transport == "ws") {
+        Some(slash) => (&rest[..slash], Some(&rest[slash..])),
+        None => (rest, None),
+    };
+    let authority = authority.rsplit(';').next().unwrap_or_default();
+    let (host, port) = authority.rsplit_once(':').expect("a port");
+    (transport, host, port, path)
+}
+
+/// Without its star, a part is the same in length at least; with one that has company, in what it may not pass.
+fn check(pattern: &str, text: &str, end: char) {
+    if pattern == "*" {
+        return;
+    }
+    let count = |text: &str| text.matches(end).count();
+    assert_eq!(count(pattern), count(text), "{pattern} {text}");
+    let fixed = pattern.bytes().filter(|octet| *octet != b'*').count();
+    assert!(fixed <= text.len(), "{pattern} {text}");
+}
+
+fuzz_target!(|input: &str| {
+    let Some((text, endpoint)) = input.split_once('\n') else {
+        return;
+    };
+    let Ok(pattern) = text.parse::<Pattern>() else {
+        return;
+    };
+    assert_eq!(pattern.to_string(), text);
+    if let Ok(own) = text.parse::<Endpoint>() {
+        assert!(pattern.fits(&own), "{own}");
+    }
+    let Ok(endpoint) = endpoint.parse::<Endpoint>() else {
+        return;
+    };
+    if !pattern.fits(&endpoint) {
+        return;
+    }
+    let written = endpoint.to_string();
+    let (ours, theirs) = (parts(text), parts(&written));
+    assert_eq!(ours.0, theirs.0);
+    if !ours.1.contains('[') && !theirs.1.contains('[') {
+        check(ours.1, theirs.1, '.');
+    }
+    if let (Some(ours), Some(theirs)) = (ours.3, theirs.3) {
+        check(ours, theirs, '/');
+    }
+});
