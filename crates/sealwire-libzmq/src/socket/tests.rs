@@ -1,0 +1,152 @@
+//! Endpoints and routing ids as programs give them.
+
+use std::sync::Arc;
+
+use sealwire::{Endpoint, SocketType};
+
+use super::{SNDMORE, Socket};
+use crate::context::Context;
+use crate::errno::Errno;
+use crate::options::{number, socks_proxy};
+use crate::policy::Governing;
+
+/// One without rules.
+fn context() -> Arc<Context> {
+    Arc::new(Context::new(Arc::new(Governing::new(Ok(None)))))
+}
+
+fn open(context: &Arc<Context>, socket_type: SocketType) -> Arc<Socket> {
+    let socket = context.open(socket_type).unwrap();
+    socket
+        .set(number::LINGER, Some(&0_i32.to_ne_bytes()))
+        .unwrap();
+    socket
+}
+
+/// The endpoint that was bound last.
+fn last(socket: &Socket) -> String {
+    let text = socket.get(number::LAST_ENDPOINT, 256).unwrap();
+    String::from_utf8(text[..text.len() - 1].to_vec()).unwrap()
+}
+
+fn send(socket: &Socket, parts: &[&str]) {
+    for (index, part) in parts.iter().enumerate() {
+        let flags = if index + 1 < parts.len() { SNDMORE } else { 0 };
+        socket
+            .send((*part).into(), flags)
+            .map_err(|it| it.0)
+            .unwrap();
+    }
+}
+
+fn receive(socket: &Socket) -> Vec<u8> {
+    socket.receive(0).unwrap().take().as_slice().to_vec()
+}
+
+#[test]
+fn a_router_speaks_first_under_the_routing_id_that_it_chose() {
+    let context = context();
+    let (answers, asks) = (
+        open(&context, SocketType::Router),
+        open(&context, SocketType::Router),
+    );
+    answers.bind("tcp://127.0.0.1:*").unwrap();
+    asks.set(number::ROUTING_ID, Some(b"asks")).unwrap();
+    asks.set(number::CONNECT_ROUTING_ID, Some(b"answers"))
+        .unwrap();
+    asks.connect(&last(&answers)).unwrap();
+    send(&asks, &["answers", "question"]);
+    assert_eq!(receive(&answers), b"asks");
+    assert_eq!(receive(&answers), b"question");
+    send(&answers, &["asks", "answer"]);
+    assert_eq!(receive(&asks), b"answers");
+    // It was for one connection.
+    asks.connect(&last(&answers)).unwrap();
+    asks.set(number::CONNECT_ROUTING_ID, Some(b"answers"))
+        .unwrap();
+    let again = asks.connect("inproc://elsewhere");
+    assert_eq!(again, Err(Errno(libc::EADDRINUSE)));
+}
+
+#[test]
+fn a_stream_answers_the_routing_id_of_its_connection() {
+    let context = context();
+    let (server, client) = (
+        open(&context, SocketType::Stream),
+        open(&context, SocketType::Stream),
+    );
+    server.bind("tcp://127.0.0.1:*").unwrap();
+    client.connect(&last(&server)).unwrap();
+    let routing_id = client.get(number::ROUTING_ID, 255).unwrap();
+    assert_eq!((routing_id.len(), routing_id[0]), (5, 0));
+    client.send(routing_id.as_slice().into(), SNDMORE).unwrap();
+    // It sends at once, whatever is said to follow.
+    client.send("GET /".into(), SNDMORE).unwrap();
+    let peer = receive(&server);
+    assert_eq!(receive(&server), b"");
+    assert_eq!(receive(&server), peer);
+    assert_eq!(receive(&server), b"GET /");
+    client
+        .set(number::CONNECT_ROUTING_ID, Some(b"mine"))
+        .unwrap();
+    client.connect(&last(&server)).unwrap();
+    assert_eq!(*client.get(number::ROUTING_ID, 255).unwrap(), b"mine");
+}
+
+#[test]
+fn other_types_choose_no_routing_ids() {
+    let context = context();
+    for socket_type in [SocketType::Dealer, SocketType::Push, SocketType::Rep] {
+        let socket = open(&context, socket_type);
+        let set = socket.set(number::CONNECT_ROUTING_ID, Some(b"name"));
+        assert_eq!(set, Err(Errno::INVAL), "{socket_type}");
+    }
+}
+
+#[test]
+fn a_context_without_threads_reaches_its_own_process_only() {
+    const IO_THREADS: i32 = 1;
+    let context = context();
+    context.set(IO_THREADS, 0).unwrap();
+    let socket = open(&context, SocketType::Push);
+    for endpoint in ["tcp://127.0.0.1:*", "ipc:///tmp/sealwire-no-threads"] {
+        assert_eq!(socket.bind(endpoint), Err(Errno::MTHREAD));
+    }
+    assert_eq!(socket.connect("tcp://127.0.0.1:1"), Err(Errno::MTHREAD));
+    socket.bind("inproc://no-threads").unwrap();
+}
+
+#[test]
+fn an_affinity_that_names_no_thread_is_refused_and_another_is_not() {
+    const IO_THREADS: i32 = 1;
+    let context = context();
+    context.set(IO_THREADS, 2).unwrap();
+    let socket = open(&context, SocketType::Push);
+    let affinity = |bits: u64| socket.set(number::AFFINITY, Some(&bits.to_ne_bytes()));
+    affinity(0b100).unwrap();
+    assert_eq!(socket.bind("tcp://127.0.0.1:*"), Err(Errno::MTHREAD));
+    affinity(0b010).unwrap();
+    socket.bind("tcp://127.0.0.1:*").unwrap();
+    assert_eq!(context.set(IO_THREADS, 65), Err(Errno::INVAL));
+}
+
+#[test]
+fn an_address_of_ipv6_needs_no_brackets() {
+    for text in ["tcp://::1:5555", "tcp://[::1]:5555"] {
+        let parsed = super::endpoints::parse(text).unwrap();
+        assert_eq!(parsed, "tcp://[::1]:5555".parse::<Endpoint>().unwrap());
+    }
+    assert!(super::endpoints::parse("tcp://::1").is_err());
+}
+
+#[test]
+fn a_socks_proxy_may_have_a_source() {
+    let proxy = |text: &'static str| socks_proxy(text.as_bytes());
+    assert!(proxy("").unwrap().is_none());
+    assert_eq!(proxy("proxy:1080").unwrap().unwrap().source, None);
+    let with = proxy("127.0.0.1:0;[::1]:1080").unwrap().unwrap();
+    assert_eq!(with.source, Some("127.0.0.1:0"));
+    for text in ["proxy", "proxy:none", "127.0.0.1:0;proxy"] {
+        assert_eq!(proxy(text).err(), Some(Errno::INVAL), "{text}");
+    }
+}
