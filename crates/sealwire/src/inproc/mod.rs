@@ -11,33 +11,27 @@
 //! Locks are never nested: a lane holds its own while it takes from one socket, then gives to
 //! the other.
 
+mod connection;
 mod lane;
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use sealwire_zmtp::error::Incompatible;
 
-use self::lane::{Delivered, Ends, Lane};
-use self::sync::{AtomicBool, Mutex, Ordering};
+use self::connection::{CLIENT, InprocConnection, SERVER, failure};
+use self::sync::Mutex;
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
-use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance};
-use crate::peer::{Peer, PeerAddress};
 
 /// What a lane is made of: the tests put what loom has in its place.
 mod sync {
     pub(super) use std::sync::Mutex;
     pub(super) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 }
-
-/// The end that connected, and the one that was bound.
-const CLIENT: usize = 0;
-const SERVER: usize = 1;
 
 /// The names in use in a context, and the connections between their users.
 #[derive(Default)]
@@ -261,20 +255,7 @@ impl Registry {
             return;
         }
         let number = client.core.context().next_number();
-        let ends = [client, server].map(|user| End {
-            core: user.core,
-            routing_id: user.routing_id,
-            pipe: OnceLock::new(),
-        });
-        let connection = Arc::new(InprocConnection {
-            registry: self.clone(),
-            name: name.into(),
-            id,
-            number,
-            ends,
-            lanes: [Lane::default(), Lane::default()],
-            ended: AtomicBool::new(false),
-        });
+        let connection = InprocConnection::new(self.clone(), name, id, number, [client, server]);
         lock(&self.connections).push(connection.clone());
         for side in [CLIENT, SERVER] {
             connection.ends[side].core.add_attachment();
@@ -295,6 +276,17 @@ impl Registry {
         connection.pump(CLIENT);
         connection.pump(SERVER);
     }
+
+    /// A connection has ended: its client waits for a binder again.
+    fn forget(&self, connection: &InprocConnection) {
+        lock(&self.connections).retain(|other| other.number != connection.number);
+        if let Some(entry) = lock(&self.names).get_mut(&connection.name) {
+            let of_connection = |client: &&mut Client| client.id == connection.id;
+            for client in entry.clients.iter_mut().filter(of_connection) {
+                client.joined = false;
+            }
+        }
+    }
 }
 
 fn forget_unused(names: &mut HashMap<String, Name>, name: &str) {
@@ -306,215 +298,5 @@ fn forget_unused(names: &mut HashMap<String, Name>, name: &str) {
 impl Name {
     fn is_unused(&self) -> bool {
         self.bound.is_none() && self.clients.is_empty()
-    }
-}
-
-fn failure(
-    name: &str,
-    connection: Option<u64>,
-    cause: FailureCause,
-    peer: Option<Arc<Peer>>,
-) -> ConnectionFailure {
-    ConnectionFailure {
-        connection,
-        endpoint: Endpoint::Inproc(name.into()),
-        address: PeerAddress::Inproc(name.into()),
-        peer,
-        cause,
-    }
-}
-
-struct InprocConnection {
-    registry: Arc<Registry>,
-    name: String,
-    /// Number of the `connect` that it came from.
-    id: u64,
-    number: u64,
-    ends: [End; 2],
-    /// `lanes[side]` carries what `ends[side]` sends.
-    lanes: [Lane<Item>; 2],
-    ended: AtomicBool,
-}
-
-struct End {
-    core: Arc<SocketCore>,
-    /// The name that it had when it was bound or connected.
-    routing_id: Vec<u8>,
-    /// Set once the end is attached, with who is at the other one.
-    pipe: OnceLock<(PipeId, Arc<Peer>)>,
-}
-
-impl End {
-    fn is(&self, core: &Arc<SocketCore>) -> bool {
-        Arc::ptr_eq(&self.core, core)
-    }
-}
-
-impl InprocConnection {
-    fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
-        let (end, other) = (&self.ends[side], &self.ends[1 - side]);
-        let connection_routing_id = end.core.context().routing_ids().assign();
-        let peer = Peer::inproc(
-            &self.name,
-            self.number,
-            connection_routing_id,
-            other.core.socket_type(),
-            other.routing_id.clone(),
-        );
-        let peer = Arc::new(peer);
-        let link = Arc::new(Side {
-            connection: self.clone(),
-            side,
-        });
-        // No authenticator is asked about peers within the process.
-        let provenance = Provenance {
-            connector: (side == CLIENT).then_some(self.id),
-            ..Provenance::default()
-        };
-        let pipe = end.core.attach(peer.clone(), link, provenance)?;
-        // Set once per side, right here.
-        let _ = end.pipe.set((pipe, peer.clone()));
-        end.core.hub.emit(Event::Ready { peer });
-        Ok(())
-    }
-
-    fn pump(&self, side: usize) {
-        self.lanes[side].pump(&Direction::from(self, side));
-    }
-
-    fn finish(&self, side: usize) {
-        self.lanes[side].finish(&Direction::from(self, side));
-    }
-
-    /// Ends the connection once what its end on this side has given away is at the other.
-    fn stop(&self, side: usize) {
-        self.lanes[side].stop(&Direction::from(self, side));
-    }
-
-    fn end(&self) {
-        if self.ended.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        lock(&self.registry.connections).retain(|other| other.number != self.number);
-        if let Some(entry) = lock(&self.registry.names).get_mut(&self.name) {
-            for client in entry
-                .clients
-                .iter_mut()
-                .filter(|client| client.id == self.id)
-            {
-                client.joined = false;
-            }
-        }
-        for end in &self.ends {
-            if let Some((pipe, peer)) = end.pipe.get() {
-                end.core.detach(*pipe);
-                end.core
-                    .hub
-                    .emit(Event::Disconnected { peer: peer.clone() });
-            }
-            end.core.remove_attachment();
-        }
-    }
-}
-
-/// What an end sends, to the other one.
-struct Direction<'a> {
-    connection: &'a InprocConnection,
-    from: &'a End,
-    to: &'a End,
-}
-
-impl<'a> Direction<'a> {
-    fn from(connection: &'a InprocConnection, side: usize) -> Self {
-        Direction {
-            connection,
-            from: &connection.ends[side],
-            to: &connection.ends[1 - side],
-        }
-    }
-
-    /// The pipes of both ends, once they are attached.
-    fn pipes(&self) -> Option<[PipeId; 2]> {
-        let (from, to) = (self.from.pipe.get()?, self.to.pipe.get()?);
-        Some([from.0, to.0])
-    }
-}
-
-impl Ends<Item> for Direction<'_> {
-    fn deliver(&self, moving: &mut VecDeque<Item>) -> Delivered {
-        let Some([_, sink]) = self.pipes() else {
-            return Delivered {
-                some: false,
-                full: true,
-            };
-        };
-        let delivered = self.to.core.deliver(sink, moving);
-        Delivered {
-            some: delivered.queued > 0,
-            full: delivered.full,
-        }
-    }
-
-    fn fetch(&self, moving: &mut VecDeque<Item>) -> bool {
-        let Some([source, sink]) = self.pipes() else {
-            return false;
-        };
-        let Some(room) = self.to.core.input_room(sink) else {
-            return false;
-        };
-        self.from.core.take_outbound(source, moving, room);
-        true
-    }
-
-    fn may_wait(&self) -> bool {
-        !self.from.core.conflates() && !self.to.core.takes_at_once()
-    }
-
-    fn are_joined(&self) -> bool {
-        self.pipes().is_some()
-    }
-
-    fn are_parted(&self) -> bool {
-        self.connection.ended.load(Ordering::SeqCst)
-    }
-
-    fn part(&self) {
-        self.connection.end();
-    }
-}
-
-/// The link of one end.
-struct Side {
-    connection: Arc<InprocConnection>,
-    side: usize,
-}
-
-impl Link for Side {
-    fn output_ready(&self, _alone: bool) {
-        self.connection.pump(self.side);
-    }
-
-    fn input_wanted(&self) {
-        self.connection.pump(1 - self.side);
-    }
-
-    fn keeps_output_back(&self) -> bool {
-        true
-    }
-
-    fn disconnect(&self, reason: Dismissal) {
-        let InprocConnection { name, number, .. } = &*self.connection;
-        let cause = reason.cause();
-        for end in &self.connection.ends {
-            let peer = end.pipe.get().map(|(_, peer)| peer.clone());
-            let failure = failure(name, Some(*number), cause.clone(), peer);
-            end.core.hub.emit(Event::Failed(failure));
-        }
-        self.connection.end();
-    }
-
-    fn finish(&self) {
-        self.connection.finish(self.side);
-        self.connection.end();
     }
 }
