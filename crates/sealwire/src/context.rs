@@ -27,6 +27,14 @@ struct Inner {
     inproc: Arc<inproc::Registry>,
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.core.is_here() {
+            self.inproc.end();
+        }
+    }
+}
+
 impl Context {
     /// Starts a context with its thread.
     ///

@@ -5,6 +5,8 @@ mod errors;
 mod receiving;
 mod sending;
 mod subscribing;
+#[cfg(test)]
+mod tests;
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};

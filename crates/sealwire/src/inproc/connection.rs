@@ -137,6 +137,9 @@ impl InprocConnection {
             }
             end.core.remove_attachment();
         }
+        for end in &self.ends {
+            self.registry.settle(&end.core);
+        }
     }
 }
 

@@ -8,6 +8,9 @@
 //!  client: pipe.inbound  ◀── lane 1 ◀── pipe.outbound :server
 //! ```
 //!
+//! A socket that closes while messages wait for a first peer stays a client of its names for its linger time, so
+//! that they reach a socket which is bound meanwhile.
+//!
 //! Locks are never nested: a lane holds its own while it takes from one socket, then gives to
 //! the other.
 
@@ -36,8 +39,15 @@ mod sync {
 /// The names in use in a context, and the connections between their users.
 #[derive(Default)]
 pub(crate) struct Registry {
-    names: Mutex<HashMap<String, Name>>,
+    names: Mutex<Names>,
     connections: Mutex<Vec<Arc<InprocConnection>>>,
+}
+
+#[derive(Default)]
+struct Names {
+    used: HashMap<String, Name>,
+    /// The context ends: no socket can be bound any more.
+    ending: bool,
 }
 
 #[derive(Default)]
@@ -52,6 +62,7 @@ struct Name {
 struct User {
     core: Arc<SocketCore>,
     routing_id: Vec<u8>,
+    as_libzmq: bool,
 }
 
 impl User {
@@ -59,7 +70,12 @@ impl User {
         User {
             core: core.clone(),
             routing_id: options.routing_id.clone(),
+            as_libzmq: options.as_libzmq,
         }
+    }
+
+    fn is(&self, core: &Arc<SocketCore>) -> bool {
+        Arc::ptr_eq(&self.core, core)
     }
 }
 
@@ -78,7 +94,8 @@ impl Registry {
     /// Whether a socket of this context is bound to the name.
     pub(crate) fn is_bound(&self, name: &str) -> bool {
         let names = lock(&self.names);
-        names.get(name).is_some_and(|entry| entry.bound.is_some())
+        let entry = names.used.get(name);
+        entry.is_some_and(|entry| entry.bound.is_some())
     }
 
     pub(crate) fn bind(
@@ -92,7 +109,7 @@ impl Registry {
         let user = User::new(core, options);
         let waiting: Vec<Client> = {
             let mut names = lock(&self.names);
-            let entry = names.entry(name.into()).or_default();
+            let entry = names.used.entry(name.into()).or_default();
             if entry.bound.is_some() {
                 let source = std::io::ErrorKind::AddrInUse.into();
                 return Err(Error::Bind { endpoint, source });
@@ -128,7 +145,7 @@ impl Registry {
             // Under the lock: a socket that leaves withdraws what it has registered.
             let kind = RegistrationKind::Connected;
             core.register(Registration::new(endpoint, id, kind, options))?;
-            let entry = names.entry(name.into()).or_default();
+            let entry = names.used.entry(name.into()).or_default();
             let joined = entry.bound.is_some();
             entry.clients.push(Client {
                 user: user.clone(),
@@ -146,20 +163,20 @@ impl Registry {
     /// Gives the name free; connections that came through it stay.
     pub(crate) fn unbind(&self, core: &Arc<SocketCore>, name: &str) {
         let mut names = lock(&self.names);
-        if let Some(entry) = names.get_mut(name) {
+        if let Some(entry) = names.used.get_mut(name) {
             entry.bound = None;
         }
-        forget_unused(&mut names, name);
+        names.forget_unused(name);
         drop(names);
         core.remove_attachment();
     }
 
     pub(crate) fn disconnect(&self, core: &Arc<SocketCore>, name: &str, id: u64) {
         let mut names = lock(&self.names);
-        if let Some(entry) = names.get_mut(name) {
+        if let Some(entry) = names.used.get_mut(name) {
             entry.clients.retain(|client| client.id != id);
         }
-        forget_unused(&mut names, name);
+        names.forget_unused(name);
         drop(names);
         for connection in self.connections(core) {
             if connection.id == id {
@@ -169,45 +186,82 @@ impl Registry {
         core.remove_attachment();
     }
 
-    /// Withdraws a closing socket from all names and lets its connections send what is queued.
+    /// Lets the connections of a closing socket send what is queued, and withdraws it from all names. Where messages
+    /// wait for a first peer it goes on as a client of those that it connected to.
     pub(crate) fn close(&self, core: &Arc<SocketCore>) {
-        let withdrawn = self.withdraw(core);
+        let mut withdrawn = self.withdraw_bound(core);
+        if !self.waits_for_binders(core) {
+            withdrawn += self.withdraw_clients(core, |_| true);
+        }
         for (connection, side) in self.ends_of(core) {
             connection.finish(side);
         }
-        for _ in 0..withdrawn {
-            core.remove_attachment();
-        }
+        release(core, withdrawn);
     }
 
     /// Withdraws a socket that is drained from all names, and ends its connections once what has left their
     /// senders is here.
     pub(crate) fn drain(&self, core: &Arc<SocketCore>) {
-        let withdrawn = self.withdraw(core);
+        let withdrawn = self.withdraw_bound(core) + self.withdraw_clients(core, |_| true);
         for (connection, side) in self.ends_of(core) {
             connection.stop(1 - side);
         }
-        for _ in 0..withdrawn {
-            core.remove_attachment();
+        release(core, withdrawn);
+    }
+
+    /// Has a closing socket wait for binders no longer once nothing waits for a first peer. One that it is joined to may
+    /// leave before it has taken everything.
+    pub(crate) fn settle(&self, core: &Arc<SocketCore>) {
+        if core.is_closing() && !self.waits_for_binders(core) {
+            let withdrawn = self.withdraw_clients(core, |client| !client.joined);
+            release(core, withdrawn);
         }
     }
 
-    /// Takes a socket out of all names, and says how many those are.
-    fn withdraw(&self, core: &Arc<SocketCore>) -> usize {
+    /// Ends what is left of a closing socket: its linger time is over.
+    pub(crate) fn abort(&self, core: &Arc<SocketCore>) {
+        let withdrawn = self.withdraw_clients(core, |_| true);
+        for connection in self.connections(core) {
+            connection.end();
+        }
+        release(core, withdrawn);
+    }
+
+    /// The context ends, and no socket can be bound any more: none that is closing waits for that.
+    pub(crate) fn end(&self) {
+        let waiting: Vec<Arc<SocketCore>> = {
+            let mut names = lock(&self.names);
+            names.ending = true;
+            let clients = names.used.values().flat_map(|entry| &entry.clients);
+            clients.map(|client| client.user.core.clone()).collect()
+        };
+        for core in waiting {
+            self.settle(&core);
+        }
+    }
+
+    /// Whether a closing socket has messages for a peer that is still to be bound.
+    fn waits_for_binders(&self, core: &Arc<SocketCore>) -> bool {
+        !lock(&self.names).ending && !core.has_failed() && core.backlog() > 0
+    }
+
+    /// Gives up the names that a socket is bound to, and says how many those are.
+    fn withdraw_bound(&self, core: &Arc<SocketCore>) -> usize {
         let mut withdrawn = 0;
-        lock(&self.names).retain(|_, entry| {
-            if entry
-                .bound
-                .as_ref()
-                .is_some_and(|bound| Arc::ptr_eq(&bound.core, core))
-            {
-                entry.bound = None;
-                withdrawn += 1;
-            }
+        lock(&self.names).used.retain(|_, entry| {
+            let bound = entry.bound.take_if(|bound| bound.is(core));
+            withdrawn += usize::from(bound.is_some());
+            !entry.is_unused()
+        });
+        withdrawn
+    }
+
+    /// Takes a socket out of those names that it connected to, and says how many these are.
+    fn withdraw_clients(&self, core: &Arc<SocketCore>, which: impl Fn(&Client) -> bool) -> usize {
+        let mut withdrawn = 0;
+        lock(&self.names).used.retain(|_, entry| {
             let before = entry.clients.len();
-            entry
-                .clients
-                .retain(|client| !Arc::ptr_eq(&client.user.core, core));
+            (entry.clients).retain(|client| !(client.user.is(core) && which(client)));
             withdrawn += before - entry.clients.len();
             !entry.is_unused()
         });
@@ -226,13 +280,6 @@ impl Registry {
         ends.collect()
     }
 
-    /// Ends what is left of a closing socket's connections: its linger time is over.
-    pub(crate) fn abort(&self, core: &Arc<SocketCore>) {
-        for connection in self.connections(core) {
-            connection.end();
-        }
-    }
-
     fn connections(&self, core: &Arc<SocketCore>) -> Vec<Arc<InprocConnection>> {
         let all = lock(&self.connections);
         let of_core = all
@@ -244,7 +291,9 @@ impl Registry {
     /// Makes the connection between two sockets, if they fit.
     fn join(self: &Arc<Self>, client: User, server: User, name: &str, id: u64) {
         let types = [&client, &server].map(|user| user.core.socket_type());
-        if !types[CLIENT].accepts(types[SERVER]) {
+        // libzmq lets sockets of one process have any types.
+        let any_types = client.as_libzmq && server.as_libzmq;
+        if !any_types && !types[CLIENT].accepts(types[SERVER]) {
             for (user, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
                 let ours = user.core.socket_type();
                 let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
@@ -252,9 +301,11 @@ impl Registry {
                     .hub
                     .emit(Event::Failed(failure(name, None, cause.into(), None)));
             }
+            self.unjoin(name, id);
             return;
         }
         let number = client.core.context().next_number();
+        let core = client.core.clone();
         let connection = InprocConnection::new(self.clone(), name, id, number, [client, server]);
         lock(&self.connections).push(connection.clone());
         for side in [CLIENT, SERVER] {
@@ -275,23 +326,41 @@ impl Registry {
         // Messages queued before both ends were there have not been moved yet.
         connection.pump(CLIENT);
         connection.pump(SERVER);
+        if core.is_closing() {
+            // It may have begun before the connection could be found.
+            connection.finish(CLIENT);
+            self.settle(&core);
+        }
     }
 
-    /// A connection has ended: its client waits for a binder again.
+    /// A connection has ended.
     fn forget(&self, connection: &InprocConnection) {
         lock(&self.connections).retain(|other| other.number != connection.number);
-        if let Some(entry) = lock(&self.names).get_mut(&connection.name) {
-            let of_connection = |client: &&mut Client| client.id == connection.id;
-            for client in entry.clients.iter_mut().filter(of_connection) {
+        self.unjoin(&connection.name, connection.id);
+    }
+
+    /// Has a client wait for another socket to be bound.
+    fn unjoin(&self, name: &str, id: u64) {
+        if let Some(entry) = lock(&self.names).used.get_mut(name) {
+            for client in entry.clients.iter_mut().filter(|client| client.id == id) {
                 client.joined = false;
             }
         }
     }
 }
 
-fn forget_unused(names: &mut HashMap<String, Name>, name: &str) {
-    if names.get(name).is_some_and(Name::is_unused) {
-        names.remove(name);
+/// Takes back what as many names counted as.
+fn release(core: &SocketCore, names: usize) {
+    for _ in 0..names {
+        core.remove_attachment();
+    }
+}
+
+impl Names {
+    fn forget_unused(&mut self, name: &str) {
+        if self.used.get(name).is_some_and(Name::is_unused) {
+            self.used.remove(name);
+        }
     }
 }
 
