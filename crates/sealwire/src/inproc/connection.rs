@@ -35,8 +35,6 @@ pub(super) fn failure(
 pub(super) struct InprocConnection {
     registry: Arc<Registry>,
     pub(super) name: String,
-    /// Number of the `connect` that it came from.
-    pub(super) id: u64,
     pub(super) number: u64,
     pub(super) ends: [End; 2],
     /// `lanes[side]` carries what `ends[side]` sends.
@@ -46,6 +44,8 @@ pub(super) struct InprocConnection {
 
 pub(super) struct End {
     pub(super) core: Arc<SocketCore>,
+    /// The number of the `bind` or `connect` that it came from.
+    pub(super) id: u64,
     /// The name that it had when it was bound or connected.
     routing_id: Vec<u8>,
     /// Set once the end is attached, with who is at the other one.
@@ -63,19 +63,18 @@ impl InprocConnection {
     pub(super) fn new(
         registry: Arc<Registry>,
         name: &str,
-        id: u64,
         number: u64,
         users: [User; 2],
     ) -> Arc<Self> {
         let ends = users.map(|user| End {
             core: user.core,
+            id: user.id,
             routing_id: user.routing_id,
             pipe: OnceLock::new(),
         });
         Arc::new(InprocConnection {
             registry,
             name: name.into(),
-            id,
             number,
             ends,
             lanes: [Lane::default(), Lane::default()],
@@ -100,7 +99,8 @@ impl InprocConnection {
         });
         // No authenticator is asked about peers within the process.
         let provenance = Provenance {
-            connector: (side == CLIENT).then_some(self.id),
+            connector: (side == CLIENT).then_some(end.id),
+            listener: (side == SERVER).then_some(end.id),
             ..Provenance::default()
         };
         let pipe = end.core.attach(peer.clone(), link, provenance)?;

@@ -18,7 +18,7 @@ mod connection;
 mod lane;
 
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use sealwire_zmtp::error::Incompatible;
 
@@ -61,16 +61,22 @@ struct Name {
 #[derive(Clone)]
 struct User {
     core: Arc<SocketCore>,
+    /// The number of that `bind` or `connect`.
+    id: u64,
     routing_id: Vec<u8>,
     as_libzmq: bool,
+    /// Set once it has left those who came through its name.
+    left: Arc<OnceLock<()>>,
 }
 
 impl User {
-    fn new(core: &Arc<SocketCore>, options: &EndpointOptions) -> Self {
+    fn new(core: &Arc<SocketCore>, options: &EndpointOptions, id: u64) -> Self {
         User {
             core: core.clone(),
+            id,
             routing_id: options.routing_id.clone(),
             as_libzmq: options.as_libzmq,
+            left: Arc::default(),
         }
     }
 
@@ -82,7 +88,6 @@ impl User {
 #[derive(Clone)]
 struct Client {
     user: User,
-    id: u64,
     joined: bool,
 }
 
@@ -106,7 +111,7 @@ impl Registry {
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
-        let user = User::new(core, options);
+        let user = User::new(core, options, id);
         let waiting: Vec<Client> = {
             let mut names = lock(&self.names);
             let entry = names.used.entry(name.into()).or_default();
@@ -126,7 +131,7 @@ impl Registry {
                 .collect()
         };
         for client in waiting {
-            self.join(client.user, user.clone(), name, client.id);
+            self.join(client.user, user.clone(), name);
         }
         Ok(())
     }
@@ -139,7 +144,7 @@ impl Registry {
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
-        let user = User::new(core, options);
+        let user = User::new(core, options, id);
         let bound = {
             let mut names = lock(&self.names);
             // Under the lock: a socket that leaves withdraws what it has registered.
@@ -149,37 +154,53 @@ impl Registry {
             let joined = entry.bound.is_some();
             entry.clients.push(Client {
                 user: user.clone(),
-                id,
                 joined,
             });
             entry.bound.clone()
         };
         if let Some(server) = bound {
-            self.join(user, server, name, id);
+            self.join(user, server, name);
         }
         Ok(())
     }
 
     /// Gives the name free; connections that came through it stay.
     pub(crate) fn unbind(&self, core: &Arc<SocketCore>, name: &str) {
-        let mut names = lock(&self.names);
-        if let Some(entry) = names.used.get_mut(name) {
-            entry.bound = None;
-        }
-        names.forget_unused(name);
-        drop(names);
+        self.take_bound(name);
         core.remove_attachment();
+    }
+
+    /// Gives the name free, and ends the connections that came through it once what is queued for them is with them.
+    pub(crate) fn unbind_and_disconnect(&self, core: &Arc<SocketCore>, name: &str, id: u64) {
+        if let Some(bound) = self.take_bound(name) {
+            // Before the connections are looked through: one that is being made is found there, or finds this.
+            let _ = bound.left.set(());
+        }
+        for connection in self.connections(core) {
+            if connection.ends[SERVER].id == id {
+                connection.finish(SERVER);
+            }
+        }
+        core.withdrawn(id);
+        core.remove_attachment();
+    }
+
+    fn take_bound(&self, name: &str) -> Option<User> {
+        let mut names = lock(&self.names);
+        let bound = names.used.get_mut(name)?.bound.take();
+        names.forget_unused(name);
+        bound
     }
 
     pub(crate) fn disconnect(&self, core: &Arc<SocketCore>, name: &str, id: u64) {
         let mut names = lock(&self.names);
         if let Some(entry) = names.used.get_mut(name) {
-            entry.clients.retain(|client| client.id != id);
+            entry.clients.retain(|client| client.user.id != id);
         }
         names.forget_unused(name);
         drop(names);
         for connection in self.connections(core) {
-            if connection.id == id {
+            if connection.ends[CLIENT].id == id {
                 connection.finish(CLIENT);
             }
         }
@@ -289,7 +310,8 @@ impl Registry {
     }
 
     /// Makes the connection between two sockets, if they fit.
-    fn join(self: &Arc<Self>, client: User, server: User, name: &str, id: u64) {
+    fn join(self: &Arc<Self>, client: User, server: User, name: &str) {
+        let id = client.id;
         let types = [&client, &server].map(|user| user.core.socket_type());
         // libzmq lets sockets of one process have any types.
         let any_types = client.as_libzmq && server.as_libzmq;
@@ -305,11 +327,14 @@ impl Registry {
             return;
         }
         let number = client.core.context().next_number();
-        let core = client.core.clone();
-        let connection = InprocConnection::new(self.clone(), name, id, number, [client, server]);
+        let (core, left) = (client.core.clone(), server.left.clone());
+        let connection = InprocConnection::new(self.clone(), name, number, [client, server]);
         lock(&self.connections).push(connection.clone());
         for side in [CLIENT, SERVER] {
             connection.ends[side].core.add_attachment();
+        }
+        if left.get().is_some() {
+            return connection.end();
         }
         for side in [CLIENT, SERVER] {
             if let Err(reason) = connection.attach(side) {
@@ -336,13 +361,17 @@ impl Registry {
     /// A connection has ended.
     fn forget(&self, connection: &InprocConnection) {
         lock(&self.connections).retain(|other| other.number != connection.number);
-        self.unjoin(&connection.name, connection.id);
+        self.unjoin(&connection.name, connection.ends[CLIENT].id);
     }
 
     /// Has a client wait for another socket to be bound.
     fn unjoin(&self, name: &str, id: u64) {
         if let Some(entry) = lock(&self.names).used.get_mut(name) {
-            for client in entry.clients.iter_mut().filter(|client| client.id == id) {
+            for client in entry
+                .clients
+                .iter_mut()
+                .filter(|client| client.user.id == id)
+            {
                 client.joined = false;
             }
         }

@@ -24,6 +24,8 @@ use crate::peer::Peer;
 pub(crate) struct Provenance {
     /// The number of the `connect`, if it was one.
     pub(crate) connector: Option<u64>,
+    /// The number of the `bind` that it came through, if it did.
+    pub(crate) listener: Option<u64>,
     /// Those of the endpoint, as long as that or the connection has them.
     pub(crate) options: Weak<EndpointOptions>,
 }

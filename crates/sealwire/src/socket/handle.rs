@@ -134,6 +134,24 @@ impl Handle {
         Ok(())
     }
 
+    pub(super) fn unbind_and_disconnect(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        let (core, context) = (&self.core, &self.context);
+        let id = core.unregister_with_peers(endpoint)?.id;
+        match endpoint {
+            Endpoint::Inproc(name) => context.inproc().unbind_and_disconnect(core, name, id),
+            _ => {
+                let core = core.clone();
+                context
+                    .mailbox()
+                    .post(Command::WithdrawWithPeers { core, id });
+            }
+        }
+        core.hub.emit(Event::Unbound {
+            endpoint: endpoint.clone(),
+        });
+        Ok(())
+    }
+
     pub(super) fn disconnect(&self, endpoint: &Endpoint) -> Result<(), Error> {
         let (core, context) = (&self.core, &self.context);
         let registration = core.unregister(endpoint, RegistrationKind::Connected)?;

@@ -50,6 +50,7 @@ mod subscriptions;
 mod time_slices;
 mod two_mechanisms;
 mod udp;
+mod unbinding;
 #[cfg(feature = "ws")]
 mod websocket;
 #[cfg(feature = "wss")]

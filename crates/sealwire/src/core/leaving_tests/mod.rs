@@ -1,5 +1,6 @@
 //! Peers that were left, by connections that move nothing by themselves.
 
+mod accepted;
 mod patterns;
 mod waiting;
 
@@ -87,10 +88,13 @@ impl Scene {
 
     /// Begins to connect. Returns the number of that.
     fn expect(&self, name: &str) -> (Endpoint, u64) {
+        self.register(name, RegistrationKind::Connected)
+    }
+
+    fn register(&self, name: &str, kind: RegistrationKind) -> (Endpoint, u64) {
         let id = self.next.get() + 1;
         self.next.set(id);
         let (core, endpoint) = (self.core(), Endpoint::Inproc(name.into()));
-        let kind = RegistrationKind::Connected;
         let registration = Registration::new(endpoint.clone(), id, kind, &core.options());
         core.register(registration).unwrap();
         (endpoint, id)
@@ -103,15 +107,19 @@ impl Scene {
 
     /// The connection of a `connect` is ready.
     fn attach(&self, endpoint: Endpoint, connector: u64) -> Result<End, Dismissal> {
+        let provenance = Provenance {
+            connector: Some(connector),
+            ..Provenance::default()
+        };
+        self.attach_from(endpoint, provenance)
+    }
+
+    fn attach_from(&self, endpoint: Endpoint, provenance: Provenance) -> Result<End, Dismissal> {
         let core = self.core().clone();
         let routing_id = core.context().routing_ids().assign();
         let name = endpoint.to_string().into_bytes();
         let peer = Peer::inproc("peer", 1, routing_id, SocketType::Pair, name);
         let (peer, link) = (Arc::new(peer), Arc::new(Silent::default()));
-        let provenance = Provenance {
-            connector: Some(connector),
-            ..Provenance::default()
-        };
         let pipe = core.attach(peer.clone(), link.clone(), provenance)?;
         Ok(End {
             core,

@@ -203,6 +203,7 @@ impl Session {
         };
         let provenance = Provenance {
             connector: self.identity.origin.connector(),
+            listener: self.identity.origin.listener(),
             options: Arc::downgrade(&self.identity.options),
         };
         match (self.identity.core).attach(peer.clone(), link, provenance) {
