@@ -532,6 +532,14 @@ def test_endpoints_and_peers_are_listed(pair: Pairs) -> None:
     assert client.connected_endpoints == []
 
 
+def test_an_endpoint_is_unbound_with_those_who_came_through_it(pair: Pairs) -> None:
+    pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
+    push.connect(pull.bind("inproc://left"))
+    assert len(pull.peers) == 1
+    pull.unbind_and_disconnect("inproc://left")
+    assert pull.peers == push.peers == pull.bound_endpoints == []
+
+
 def test_a_random_port(pair: Pairs) -> None:
     pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
     port = pull.bind_to_random_port("tcp://127.0.0.1")

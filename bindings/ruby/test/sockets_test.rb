@@ -236,6 +236,14 @@ class SocketsTest < SealwireTest
     assert_raises(Sealwire::UnsupportedError) { socket(:PULL) << "x" }
   end
 
+  def test_an_endpoint_is_unbound_with_those_who_came_through_it
+    pull, push = socket(:PULL), socket(:PUSH)
+    push.connect(pull.bind("inproc://left"))
+    assert_equal 1, pull.peers.size
+    pull.unbind_and_disconnect("inproc://left")
+    assert_equal [[], [], []], [pull.peers, push.peers, pull.bound_endpoints]
+  end
+
   def test_endpoints
     pull = socket(:PULL)
     endpoint = pull.bind("tcp://127.0.0.1:0")

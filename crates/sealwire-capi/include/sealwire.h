@@ -3736,6 +3736,15 @@ sealwire_status sealwire_socket_connect_peer(const sealwire_socket *socket,
 sealwire_status sealwire_socket_unbind(const sealwire_socket *socket, const char *endpoint);
 
 /**
+ * Stops listening on an endpoint, as `sealwire_socket_bind` gave it, and leaves the peers that came
+ * through it as `sealwire_socket_disconnect` leaves a peer.
+ *
+ * Errors: as `sealwire_socket_unbind`.
+ */
+sealwire_status sealwire_socket_unbind_and_disconnect(const sealwire_socket *socket,
+                                                      const char *endpoint);
+
+/**
  * Leaves the peer at an endpoint, and does not connect there again. From the moment that this
  * returns, no message goes to that peer and none is received from it. Messages that were queued for
  * it still go out, within the linger time, and those that were received before stay to be read.

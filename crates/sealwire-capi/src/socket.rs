@@ -189,6 +189,21 @@ pub extern "C" fn sealwire_socket_unbind(
     })
 }
 
+/// Stops listening on an endpoint, as `sealwire_socket_bind` gave it, and leaves the peers that came
+/// through it as `sealwire_socket_disconnect` leaves a peer.
+///
+/// Errors: as `sealwire_socket_unbind`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_socket_unbind_and_disconnect(
+    socket: Option<&sealwire_socket>,
+    endpoint: *const c_char,
+) -> sealwire_status {
+    guard(|| {
+        let socket = required(socket, "socket")?;
+        Ok((socket.socket).unbind_and_disconnect(text(endpoint, "endpoint")?)?)
+    })
+}
+
 /// Leaves the peer at an endpoint, and does not connect there again. From the moment that this
 /// returns, no message goes to that peer and none is received from it. Messages that were queued for
 /// it still go out, within the linger time, and those that were received before stay to be read.

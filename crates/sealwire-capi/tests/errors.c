@@ -110,6 +110,7 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_socket_connect(NULL, "inproc://x"));
     RETURNS(expected, sealwire_socket_connect_peer(NULL, "inproc://x", &number));
     RETURNS(expected, sealwire_socket_unbind(NULL, "inproc://x"));
+    RETURNS(expected, sealwire_socket_unbind_and_disconnect(NULL, "inproc://x"));
     RETURNS(expected, sealwire_socket_disconnect(NULL, "inproc://x"));
     RETURNS(expected, sealwire_socket_send(NULL, NULL, 0));
     RETURNS(expected, sealwire_socket_send_bytes(NULL, "x", 1, 0));

@@ -55,6 +55,22 @@ static void both_ways(mechanism *with, int32_t bound, int32_t connected) {
     sealwire_string_free(endpoint);
 }
 
+static void unbind_with_peers(void) {
+    sealwire_security *none = no_security();
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, none);
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, none);
+    OK(sealwire_socket_bind(pull, "inproc://left", NULL));
+    OK(sealwire_socket_connect(push, "inproc://left"));
+    CHECK(sealwire_socket_peers(pull) == 1);
+    OK(sealwire_socket_unbind_and_disconnect(pull, "inproc://left"));
+    CHECK(sealwire_socket_peers(pull) == 0);
+    CHECK(sealwire_socket_peers(push) == 0);
+    RETURNS(SEALWIRE_ERROR_UNKNOWN_ENDPOINT, sealwire_socket_unbind_and_disconnect(pull, "inproc://left"));
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_security_free(none);
+}
+
 static void publish(mechanism *with) {
     char *endpoint = NULL;
     sealwire_socket *publisher = make_socket(SEALWIRE_XPUB, with->server);
@@ -494,6 +510,7 @@ int main(void) {
         proxies(&with);
         free_mechanism(&with);
     }
+    unbind_with_peers();
     draining();
     reconfiguring();
     closing();

@@ -104,6 +104,14 @@ impl fmt::Debug for ContextBuilder {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.core.is_here() {
+            self.inproc.end();
+        }
+    }
+}
+
 impl Context {
     /// Starts a context with one thread.
     ///

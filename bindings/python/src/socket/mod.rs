@@ -153,6 +153,13 @@ impl SocketCore {
             .map_err(|error| self.failed(py, error))
     }
 
+    /// Stops listening, and leaves the peers that came through there as `disconnect` leaves a peer.
+    fn unbind_and_disconnect(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
+        let socket = self.socket(py)?;
+        py.detach(|| socket.unbind_and_disconnect(endpoint))
+            .map_err(|error| self.failed(py, error))
+    }
+
     /// Leaves the peer there: nothing more goes to it or comes from it. Its queue still goes out.
     fn disconnect(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
         let socket = self.socket(py)?;

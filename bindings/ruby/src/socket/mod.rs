@@ -103,6 +103,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("connect", method!(Socket::connect, 1))?;
     class.define_method("connect_peer", method!(Socket::connect_peer, -1))?;
     class.define_method("unbind", method!(Socket::unbind, 1))?;
+    class.define_method(
+        "unbind_and_disconnect",
+        method!(Socket::unbind_and_disconnect, 1),
+    )?;
     class.define_method("disconnect", method!(Socket::disconnect, 1))?;
     class.define_method("drain", method!(Socket::drain, 1))?;
     class.define_method("bound_endpoints", method!(Socket::bound_endpoints, 0))?;
@@ -309,6 +313,17 @@ impl Socket {
 
     fn unbind(ruby: &Ruby, this: Obj<Self>, text: String) -> Result<Obj<Self>, Error> {
         let ended = this.socket(ruby)?.unbind(endpoint(ruby, &text)?);
+        ended.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(this)
+    }
+
+    fn unbind_and_disconnect(
+        ruby: &Ruby,
+        this: Obj<Self>,
+        text: String,
+    ) -> Result<Obj<Self>, Error> {
+        let ended = this.socket(ruby)?;
+        let ended = ended.unbind_and_disconnect(endpoint(ruby, &text)?);
         ended.map_err(|error| errors::raised(ruby, &error))?;
         Ok(this)
     }

@@ -131,9 +131,16 @@ impl Context {
     /// Has all calls end with `ETERM`, but those that close.
     pub(crate) fn shut_down(&self) {
         self.shut_down.store(true, Ordering::SeqCst);
-        let open: Vec<_> = self.state().open.iter().filter_map(Weak::upgrade).collect();
+        let (open, engine) = {
+            let state = self.state();
+            let open: Vec<_> = state.open.iter().filter_map(Weak::upgrade).collect();
+            (open, state.engine.clone())
+        };
         for socket in open {
             socket.wake();
+        }
+        if let Some(engine) = engine {
+            embed::bind_no_more(&engine);
         }
     }
 

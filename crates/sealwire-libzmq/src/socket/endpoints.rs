@@ -235,7 +235,11 @@ impl Socket {
             return self.disconnect_known(text);
         };
         endpoints.bound.retain(|_, other| *other != endpoint);
-        let done = self.inner.unbind(endpoint);
+        let done = match endpoint {
+            // As libzmq, which knows which connections came through it for the others.
+            Endpoint::Inproc(_) => self.inner.unbind(endpoint),
+            endpoint => self.inner.unbind_and_disconnect(endpoint),
+        };
         done.map_err(|error| self.errno(&error))
     }
 

@@ -1,14 +1,19 @@
 //! Endpoints and routing ids as programs give them.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use sealwire::{Endpoint, SocketType};
 
-use super::{SNDMORE, Socket};
+use super::{DONTWAIT, SNDMORE, Socket};
 use crate::context::Context;
 use crate::errno::Errno;
 use crate::options::{number, socks_proxy};
 use crate::policy::Governing;
+
+/// Nothing here takes that long unless it is broken.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One without rules.
 fn context() -> Arc<Context> {
@@ -149,4 +154,30 @@ fn a_socks_proxy_may_have_a_source() {
     for text in ["proxy", "proxy:none", "127.0.0.1:0;proxy"] {
         assert_eq!(proxy(text).err(), Some(Errno::INVAL), "{text}");
     }
+}
+
+/// Ends a context, unless that takes too long.
+fn terminate(context: Arc<Context>) {
+    let (done, ended) = mpsc::channel();
+    thread::spawn(move || done.send(context.terminate()));
+    assert_eq!(ended.recv_timeout(TIMEOUT), Ok(Ok(())));
+}
+
+#[test]
+fn what_was_sent_before_anybody_bound_waits_for_that_and_holds_up_no_end() {
+    let context = context();
+    for endpoint in ["inproc://later", "inproc://never"] {
+        let push = open(&context, SocketType::Push);
+        push.connect(endpoint).unwrap();
+        send(&push, &[endpoint]);
+        push.close();
+    }
+    let pull = open(&context, SocketType::Pull);
+    pull.bind("inproc://later").unwrap();
+    let part = pull.receive(DONTWAIT).unwrap();
+    assert_eq!(part.as_bytes(), b"inproc://later");
+    pull.close();
+    // The context ends with the last of its sockets.
+    drop(pull);
+    terminate(context);
 }

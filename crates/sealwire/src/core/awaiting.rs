@@ -26,6 +26,7 @@ impl State {
         }
         let made = self.queues.await_peer(Provenance {
             connector: Some(registration.id),
+            listener: None,
             routing_id: registration.routing_id.clone(),
             options: Weak::new(),
         });

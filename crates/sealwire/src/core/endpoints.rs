@@ -88,6 +88,8 @@ pub(crate) enum RegistrationKind {
 #[derive(Default)]
 pub(super) struct Endpoints {
     entries: Vec<Registration>,
+    /// The numbers of those that the socket was bound to and left with their peers, until no more can come.
+    left: Vec<u64>,
     /// Listeners, connectors and connections that work for this socket, and calls that are closing it.
     attachments: usize,
     /// A bit for each I/O thread that has served one, beside the first.
@@ -137,6 +139,20 @@ impl Endpoints {
     /// Forgets an endpoint that is given up.
     pub(super) fn forget(&mut self, id: u64) {
         self.entries.retain(|entry| entry.id != id);
+    }
+
+    /// Lets no more peers come through an endpoint that was taken out.
+    pub(super) fn leave(&mut self, listener: u64) {
+        self.left.push(listener);
+    }
+
+    pub(super) fn has_left(&self, listener: u64) -> bool {
+        self.left.contains(&listener)
+    }
+
+    /// Forgets an endpoint through which no more can come.
+    pub(super) fn forget_left(&mut self, listener: u64) {
+        self.left.retain(|left| *left != listener);
     }
 
     pub(super) fn has(&self, id: u64) -> bool {

@@ -1,5 +1,6 @@
-//! Leaving peers: once `disconnect` returns, the socket has none that it connected to there. Their connections go on
-//! until what was queued for them has gone out.
+//! Leaving peers: once `disconnect` returns, the socket has none that it connected to there, and once
+//! `unbind_and_disconnect` returns none that came through there. Their connections go on until what was queued for them
+//! has gone out.
 //!
 //! ```text
 //!   peer ── disconnect ──▶ left ── all is sent, or the linger time is over ──▶ gone
@@ -13,6 +14,7 @@ use super::{Registration, RegistrationKind, SocketCore, State};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::add;
+use crate::pattern::Provenance;
 
 impl SocketCore {
     /// Takes an endpoint out, and leaves the peer that the socket connected to there.
@@ -21,13 +23,30 @@ impl SocketCore {
         endpoint: &Endpoint,
         kind: RegistrationKind,
     ) -> Result<Registration, Error> {
+        self.take_out(endpoint, kind, kind == RegistrationKind::Connected)
+    }
+
+    /// Takes an endpoint out that the socket is bound to, and leaves the peers that came through it. Those that are not
+    /// ready yet are refused until [`withdrawn`](Self::withdrawn).
+    pub(crate) fn unregister_with_peers(&self, endpoint: &Endpoint) -> Result<Registration, Error> {
+        self.take_out(endpoint, RegistrationKind::Bound, true)
+    }
+
+    fn take_out(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+        leaves: bool,
+    ) -> Result<Registration, Error> {
         let (registration, left, dropped, readable) = self.with(|state| {
             let registration = state.endpoints.unregister(endpoint, kind);
             state.endpoints_changed();
-            let connected = registration.as_ref();
-            let connected = connected.filter(|it| it.kind == RegistrationKind::Connected);
-            let left = connected.is_some_and(|it| state.leave(it.id));
-            let dropped = connected.map_or(0, |it| state.queues.give_up(it.id));
+            let leaving = registration.as_ref().filter(|_| leaves);
+            if let Some(bound) = leaving.filter(|it| it.kind == RegistrationKind::Bound) {
+                state.endpoints.leave(bound.id);
+            }
+            let left = leaving.is_some_and(|it| state.leave(it.id));
+            let dropped = leaving.map_or(0, |it| state.queues.give_up(it.id));
             state.life.count_unsent(dropped);
             (registration, left, dropped, state.queues.pattern.readable())
         });
@@ -43,12 +62,17 @@ impl SocketCore {
         self.notify_writable();
         registration.ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))
     }
+
+    /// No more connections come through an endpoint that was left with its peers.
+    pub(crate) fn withdrawn(&self, listener: u64) {
+        self.lock().endpoints.forget_left(listener);
+    }
 }
 
 impl State {
-    /// Leaves the peers that this `connect` found, and says whether there were any.
-    fn leave(&mut self, connector: u64) -> bool {
-        let left = self.queues.pipes.made_by(connector);
+    /// Leaves the peers that this `connect` found or that came through this `bind`, and says whether there were any.
+    fn leave(&mut self, endpoint: u64) -> bool {
+        let left = self.queues.pipes.of_endpoint(endpoint);
         for &id in &left {
             let farewell = self.farewell(id);
             self.queues.leave(id, farewell);
@@ -56,9 +80,11 @@ impl State {
         !left.is_empty()
     }
 
-    /// Whether a connection of this `connect` comes too late: the socket has left its endpoint. One that is being
-    /// drained has left all of them, and takes what is on its way.
-    pub(super) fn has_left(&self, connector: u64) -> bool {
-        !self.endpoints.has(connector) && !self.life.is_draining()
+    /// Whether a connection comes too late: the socket has left its endpoint. One that is being drained has left all
+    /// that it connected to, and takes what is on its way.
+    pub(super) fn has_left(&self, provenance: &Provenance) -> bool {
+        let connector = provenance.connector;
+        connector.is_some_and(|it| !self.endpoints.has(it) && !self.life.is_draining())
+            || (provenance.listener).is_some_and(|it| self.endpoints.has_left(it))
     }
 }

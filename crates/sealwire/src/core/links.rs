@@ -29,10 +29,7 @@ impl SocketCore {
         }
         peer.account().belongs_to(&self.counters.excesses);
         let attached = self.with(|state| {
-            if provenance
-                .connector
-                .is_some_and(|connector| state.has_left(connector))
-            {
+            if state.has_left(&provenance) {
                 return Err(Dismissal::Because("the socket has disconnected from here"));
             }
             let State {

@@ -42,6 +42,9 @@ pub(crate) enum Command {
     Exchange(Box<Datagrams>),
     /// Stop the listener, connector or `udp` endpoint with this id.
     Withdraw { id: u64 },
+    /// Stop the listener or `udp` endpoint with this id, and end the connections that came through it once what is queued
+    /// for them is sent.
+    WithdrawWithPeers { core: Arc<SocketCore>, id: u64 },
     /// A name was resolved for the connector with this id.
     Resolved {
         id: u64,

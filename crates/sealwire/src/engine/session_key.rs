@@ -35,4 +35,12 @@ impl Origin {
             Origin::Listener { .. } => None,
         }
     }
+
+    /// The number of the `bind` behind it.
+    pub(super) fn listener(self) -> Option<u64> {
+        match self {
+            Origin::Listener { id, .. } => Some(id),
+            Origin::Connector { .. } => None,
+        }
+    }
 }

@@ -8,26 +8,27 @@
 //!  client: pipe.inbound  ◀── lane 1 ◀── pipe.outbound :server
 //! ```
 //!
+//! A socket that closes while messages wait for a first peer stays a client of its names for its linger time, so
+//! that they reach a socket which is bound meanwhile.
+//!
 //! Locks are never nested: a lane holds its own while it takes from one socket, then gives to
 //! the other.
 
+mod connection;
 mod lane;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use sealwire_zmtp::error::Incompatible;
 
-use self::lane::{Delivered, Ends, Lane};
-use self::sync::{AtomicBool, Mutex, Ordering};
+use self::connection::{CLIENT, InprocConnection, SERVER, failure};
+use self::sync::Mutex;
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
-use crate::pattern::{Dismissal, Item, Link, PipeId, Provenance};
-use crate::peer::{self, Peer};
 
 /// What a lane is made of: the tests put what loom has in its place.
 mod sync {
@@ -35,15 +36,18 @@ mod sync {
     pub(super) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 }
 
-/// The end that connected, and the one that was bound.
-const CLIENT: usize = 0;
-const SERVER: usize = 1;
-
 /// The names in use in a context, and the connections between their users.
 #[derive(Default)]
 pub(crate) struct Registry {
-    names: Mutex<HashMap<String, Name>>,
+    names: Mutex<Names>,
     connections: Mutex<Vec<Arc<InprocConnection>>>,
+}
+
+#[derive(Default)]
+struct Names {
+    used: HashMap<String, Name>,
+    /// The context ends: no socket can be bound any more.
+    ending: bool,
 }
 
 #[derive(Default)]
@@ -57,22 +61,33 @@ struct Name {
 #[derive(Clone)]
 struct User {
     core: Arc<SocketCore>,
+    /// The number of that `bind` or `connect`.
+    id: u64,
     routing_id: Vec<u8>,
+    as_libzmq: bool,
+    /// Set once it has left those who came through its name.
+    left: Arc<OnceLock<()>>,
 }
 
 impl User {
-    fn new(core: &Arc<SocketCore>, options: &EndpointOptions) -> Self {
+    fn new(core: &Arc<SocketCore>, options: &EndpointOptions, id: u64) -> Self {
         User {
             core: core.clone(),
+            id,
             routing_id: options.routing_id.clone(),
+            as_libzmq: options.as_libzmq,
+            left: Arc::default(),
         }
+    }
+
+    fn is(&self, core: &Arc<SocketCore>) -> bool {
+        Arc::ptr_eq(&self.core, core)
     }
 }
 
 #[derive(Clone)]
 struct Client {
     user: User,
-    id: u64,
     joined: bool,
 }
 
@@ -84,7 +99,8 @@ impl Registry {
     /// Whether a socket of this context is bound to the name.
     pub(crate) fn is_bound(&self, name: &str) -> bool {
         let names = lock(&self.names);
-        names.get(name).is_some_and(|entry| entry.bound.is_some())
+        let entry = names.used.get(name);
+        entry.is_some_and(|entry| entry.bound.is_some())
     }
 
     pub(crate) fn bind(
@@ -95,10 +111,10 @@ impl Registry {
         id: u64,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
-        let user = User::new(core, options);
+        let user = User::new(core, options, id);
         let waiting: Vec<Client> = {
             let mut names = lock(&self.names);
-            let entry = names.entry(name.into()).or_default();
+            let entry = names.used.entry(name.into()).or_default();
             if entry.bound.is_some() {
                 let source = std::io::ErrorKind::AddrInUse.into();
                 return Err(Error::Bind { endpoint, source });
@@ -115,7 +131,7 @@ impl Registry {
                 .collect()
         };
         for client in waiting {
-            self.join(client.user, user.clone(), name, client.id);
+            self.join(client.user, user.clone(), name);
         }
         Ok(())
     }
@@ -129,93 +145,146 @@ impl Registry {
         routing_id: Option<Arc<[u8]>>,
     ) -> Result<(), Error> {
         let endpoint = Endpoint::Inproc(name.into());
-        let user = User::new(core, options);
+        let user = User::new(core, options, id);
         let bound = {
             let mut names = lock(&self.names);
             // Under the lock: a socket that leaves withdraws what it has registered.
             let kind = RegistrationKind::Connected;
             let registration = Registration::new(endpoint, id, kind, options);
             core.register(registration.with_routing_id(routing_id))?;
-            let entry = names.entry(name.into()).or_default();
+            let entry = names.used.entry(name.into()).or_default();
             let joined = entry.bound.is_some();
             entry.clients.push(Client {
                 user: user.clone(),
-                id,
                 joined,
             });
             entry.bound.clone()
         };
         if let Some(server) = bound {
-            self.join(user, server, name, id);
+            self.join(user, server, name);
         }
         Ok(())
     }
 
     /// Gives the name free; connections that came through it stay.
     pub(crate) fn unbind(&self, core: &Arc<SocketCore>, name: &str) {
-        let mut names = lock(&self.names);
-        if let Some(entry) = names.get_mut(name) {
-            entry.bound = None;
-        }
-        forget_unused(&mut names, name);
-        drop(names);
+        self.take_bound(name);
         core.remove_attachment();
+    }
+
+    /// Gives the name free, and ends the connections that came through it once what is queued for them is with them.
+    pub(crate) fn unbind_and_disconnect(&self, core: &Arc<SocketCore>, name: &str, id: u64) {
+        if let Some(bound) = self.take_bound(name) {
+            // Before the connections are looked through: one that is being made is found there, or finds this.
+            let _ = bound.left.set(());
+        }
+        for connection in self.connections(core) {
+            if connection.ends[SERVER].id == id {
+                connection.finish(SERVER);
+            }
+        }
+        core.withdrawn(id);
+        core.remove_attachment();
+    }
+
+    fn take_bound(&self, name: &str) -> Option<User> {
+        let mut names = lock(&self.names);
+        let bound = names.used.get_mut(name)?.bound.take();
+        names.forget_unused(name);
+        bound
     }
 
     pub(crate) fn disconnect(&self, core: &Arc<SocketCore>, name: &str, id: u64) {
         let mut names = lock(&self.names);
-        if let Some(entry) = names.get_mut(name) {
-            entry.clients.retain(|client| client.id != id);
+        if let Some(entry) = names.used.get_mut(name) {
+            entry.clients.retain(|client| client.user.id != id);
         }
-        forget_unused(&mut names, name);
+        names.forget_unused(name);
         drop(names);
         for connection in self.connections(core) {
-            if connection.id == id {
+            if connection.ends[CLIENT].id == id {
                 connection.finish(CLIENT);
             }
         }
         core.remove_attachment();
     }
 
-    /// Withdraws a closing socket from all names and lets its connections send what is queued.
+    /// Lets the connections of a closing socket send what is queued, and withdraws it from all names. Where messages
+    /// wait for a first peer it goes on as a client of those that it connected to.
     pub(crate) fn close(&self, core: &Arc<SocketCore>) {
-        let withdrawn = self.withdraw(core);
+        let mut withdrawn = self.withdraw_bound(core);
+        if !self.waits_for_binders(core) {
+            withdrawn += self.withdraw_clients(core, |_| true);
+        }
         for (connection, side) in self.ends_of(core) {
             connection.finish(side);
         }
-        for _ in 0..withdrawn {
-            core.remove_attachment();
-        }
+        release(core, withdrawn);
     }
 
     /// Withdraws a socket that is drained from all names, and ends its connections once what has left their
     /// senders is here.
     pub(crate) fn drain(&self, core: &Arc<SocketCore>) {
-        let withdrawn = self.withdraw(core);
+        let withdrawn = self.withdraw_bound(core) + self.withdraw_clients(core, |_| true);
         for (connection, side) in self.ends_of(core) {
             connection.stop(1 - side);
         }
-        for _ in 0..withdrawn {
-            core.remove_attachment();
+        release(core, withdrawn);
+    }
+
+    /// Has a closing socket wait for binders no longer once nothing waits for a first peer. One that it is joined to may
+    /// leave before it has taken everything.
+    pub(crate) fn settle(&self, core: &Arc<SocketCore>) {
+        if core.is_closing() && !self.waits_for_binders(core) {
+            let withdrawn = self.withdraw_clients(core, |client| !client.joined);
+            release(core, withdrawn);
         }
     }
 
-    /// Takes a socket out of all names, and says how many those are.
-    fn withdraw(&self, core: &Arc<SocketCore>) -> usize {
+    /// Ends what is left of a closing socket: its linger time is over.
+    pub(crate) fn abort(&self, core: &Arc<SocketCore>) {
+        let withdrawn = self.withdraw_clients(core, |_| true);
+        for connection in self.connections(core) {
+            connection.end();
+        }
+        release(core, withdrawn);
+    }
+
+    /// The context ends, and no socket can be bound any more: none that is closing waits for that.
+    pub(crate) fn end(&self) {
+        let waiting: Vec<Arc<SocketCore>> = {
+            let mut names = lock(&self.names);
+            names.ending = true;
+            let clients = names.used.values().flat_map(|entry| &entry.clients);
+            clients.map(|client| client.user.core.clone()).collect()
+        };
+        for core in waiting {
+            self.settle(&core);
+        }
+    }
+
+    /// Whether a closing socket has messages for a peer that is still to be bound.
+    fn waits_for_binders(&self, core: &Arc<SocketCore>) -> bool {
+        !lock(&self.names).ending && !core.has_failed() && core.backlog() > 0
+    }
+
+    /// Gives up the names that a socket is bound to, and says how many those are.
+    fn withdraw_bound(&self, core: &Arc<SocketCore>) -> usize {
         let mut withdrawn = 0;
-        lock(&self.names).retain(|_, entry| {
-            if entry
-                .bound
-                .as_ref()
-                .is_some_and(|bound| Arc::ptr_eq(&bound.core, core))
-            {
-                entry.bound = None;
-                withdrawn += 1;
-            }
+        lock(&self.names).used.retain(|_, entry| {
+            let bound = entry.bound.take_if(|bound| bound.is(core));
+            withdrawn += usize::from(bound.is_some());
+            !entry.is_unused()
+        });
+        withdrawn
+    }
+
+    /// Takes a socket out of those names that it connected to, and says how many these are.
+    fn withdraw_clients(&self, core: &Arc<SocketCore>, which: impl Fn(&Client) -> bool) -> usize {
+        let mut withdrawn = 0;
+        lock(&self.names).used.retain(|_, entry| {
             let before = entry.clients.len();
-            entry
-                .clients
-                .retain(|client| !Arc::ptr_eq(&client.user.core, core));
+            (entry.clients).retain(|client| !(client.user.is(core) && which(client)));
             withdrawn += before - entry.clients.len();
             !entry.is_unused()
         });
@@ -234,13 +303,6 @@ impl Registry {
         ends.collect()
     }
 
-    /// Ends what is left of a closing socket's connections: its linger time is over.
-    pub(crate) fn abort(&self, core: &Arc<SocketCore>) {
-        for connection in self.connections(core) {
-            connection.end();
-        }
-    }
-
     fn connections(&self, core: &Arc<SocketCore>) -> Vec<Arc<InprocConnection>> {
         let all = lock(&self.connections);
         let of_core = all
@@ -250,9 +312,12 @@ impl Registry {
     }
 
     /// Makes the connection between two sockets, if they fit.
-    fn join(self: &Arc<Self>, client: User, server: User, name: &str, id: u64) {
+    fn join(self: &Arc<Self>, client: User, server: User, name: &str) {
+        let id = client.id;
         let types = [&client, &server].map(|user| user.core.socket_type());
-        if !types[CLIENT].accepts(types[SERVER]) {
+        // libzmq lets sockets of one process have any types.
+        let any_types = client.as_libzmq && server.as_libzmq;
+        if !any_types && !types[CLIENT].accepts(types[SERVER]) {
             let users = [
                 (client, types[SERVER], false),
                 (server, types[CLIENT], true),
@@ -264,26 +329,18 @@ impl Registry {
                 let failure = failure(name, None, accepted, cause, None);
                 user.core.hub.emit(Event::Failed(failure));
             }
+            self.unjoin(name, id);
             return;
         }
         let number = client.core.context().next_number();
-        let ends = [client, server].map(|user| End {
-            core: user.core,
-            routing_id: user.routing_id,
-            pipe: OnceLock::new(),
-        });
-        let connection = Arc::new(InprocConnection {
-            registry: self.clone(),
-            name: name.into(),
-            id,
-            number,
-            ends,
-            lanes: [Lane::default(), Lane::default()],
-            ended: AtomicBool::new(false),
-        });
+        let (core, left) = (client.core.clone(), server.left.clone());
+        let connection = InprocConnection::new(self.clone(), name, number, [client, server]);
         lock(&self.connections).push(connection.clone());
         for side in [CLIENT, SERVER] {
             connection.ends[side].core.add_attachment();
+        }
+        if left.get().is_some() {
+            return connection.end();
         }
         for side in [CLIENT, SERVER] {
             if let Err(reason) = connection.attach(side) {
@@ -299,228 +356,50 @@ impl Registry {
         // Messages queued before both ends were there have not been moved yet.
         connection.pump(CLIENT);
         connection.pump(SERVER);
+        if core.is_closing() {
+            // It may have begun before the connection could be found.
+            connection.finish(CLIENT);
+            self.settle(&core);
+        }
+    }
+
+    /// A connection has ended.
+    fn forget(&self, connection: &InprocConnection) {
+        lock(&self.connections).retain(|other| other.number != connection.number);
+        self.unjoin(&connection.name, connection.ends[CLIENT].id);
+    }
+
+    /// Has a client wait for another socket to be bound.
+    fn unjoin(&self, name: &str, id: u64) {
+        if let Some(entry) = lock(&self.names).used.get_mut(name) {
+            for client in entry
+                .clients
+                .iter_mut()
+                .filter(|client| client.user.id == id)
+            {
+                client.joined = false;
+            }
+        }
     }
 }
 
-fn forget_unused(names: &mut HashMap<String, Name>, name: &str) {
-    if names.get(name).is_some_and(Name::is_unused) {
-        names.remove(name);
+/// Takes back what as many names counted as.
+fn release(core: &SocketCore, names: usize) {
+    for _ in 0..names {
+        core.remove_attachment();
+    }
+}
+
+impl Names {
+    fn forget_unused(&mut self, name: &str) {
+        if self.used.get(name).is_some_and(Name::is_unused) {
+            self.used.remove(name);
+        }
     }
 }
 
 impl Name {
     fn is_unused(&self) -> bool {
         self.bound.is_none() && self.clients.is_empty()
-    }
-}
-
-fn failure(
-    name: &str,
-    connection: Option<u64>,
-    accepted: bool,
-    cause: FailureCause,
-    peer: Option<Arc<Peer>>,
-) -> ConnectionFailure {
-    ConnectionFailure {
-        connection,
-        ends: Arc::new(peer::Ends::within_the_process(name, accepted)),
-        peer,
-        cause,
-    }
-}
-
-struct InprocConnection {
-    registry: Arc<Registry>,
-    name: String,
-    /// Number of the `connect` that it came from.
-    id: u64,
-    number: u64,
-    ends: [End; 2],
-    /// `lanes[side]` carries what `ends[side]` sends.
-    lanes: [Lane<Item>; 2],
-    ended: AtomicBool,
-}
-
-struct End {
-    core: Arc<SocketCore>,
-    /// The name that it had when it was bound or connected.
-    routing_id: Vec<u8>,
-    /// Set once the end is attached, with who is at the other one.
-    pipe: OnceLock<(PipeId, Arc<Peer>)>,
-}
-
-impl End {
-    fn is(&self, core: &Arc<SocketCore>) -> bool {
-        Arc::ptr_eq(&self.core, core)
-    }
-}
-
-impl InprocConnection {
-    fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
-        let (end, other) = (&self.ends[side], &self.ends[1 - side]);
-        let connection_routing_id = end.core.context().routing_ids().assign();
-        let peer = Peer::inproc(
-            &self.name,
-            self.number,
-            side == SERVER,
-            connection_routing_id,
-            other.core.socket_type(),
-            other.routing_id.clone(),
-        );
-        let peer = Arc::new(peer);
-        let link = Arc::new(Side {
-            connection: self.clone(),
-            side,
-        });
-        // No authenticator is asked about peers within the process.
-        let provenance = Provenance {
-            connector: (side == CLIENT).then_some(self.id),
-            ..Provenance::default()
-        };
-        let pipe = end.core.attach(peer.clone(), link, provenance)?;
-        // Set once per side, right here.
-        let _ = end.pipe.set((pipe, peer.clone()));
-        end.core.hub.emit(Event::Ready { peer });
-        Ok(())
-    }
-
-    fn pump(&self, side: usize) {
-        self.lanes[side].pump(&Direction::from(self, side));
-    }
-
-    fn finish(&self, side: usize) {
-        self.lanes[side].finish(&Direction::from(self, side));
-    }
-
-    /// Ends the connection once what its end on this side has given away is at the other.
-    fn stop(&self, side: usize) {
-        self.lanes[side].stop(&Direction::from(self, side));
-    }
-
-    fn end(&self) {
-        if self.ended.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        lock(&self.registry.connections).retain(|other| other.number != self.number);
-        if let Some(entry) = lock(&self.registry.names).get_mut(&self.name) {
-            for client in entry
-                .clients
-                .iter_mut()
-                .filter(|client| client.id == self.id)
-            {
-                client.joined = false;
-            }
-        }
-        for end in &self.ends {
-            if let Some((pipe, peer)) = end.pipe.get() {
-                let by_peer = !end.core.detach(*pipe);
-                let peer = peer.clone();
-                end.core.hub.emit(Event::Disconnected { peer, by_peer });
-            }
-            end.core.remove_attachment();
-        }
-    }
-}
-
-/// What an end sends, to the other one.
-struct Direction<'a> {
-    connection: &'a InprocConnection,
-    from: &'a End,
-    to: &'a End,
-}
-
-impl<'a> Direction<'a> {
-    fn from(connection: &'a InprocConnection, side: usize) -> Self {
-        Direction {
-            connection,
-            from: &connection.ends[side],
-            to: &connection.ends[1 - side],
-        }
-    }
-
-    /// The pipes of both ends, once they are attached.
-    fn pipes(&self) -> Option<[PipeId; 2]> {
-        let (from, to) = (self.from.pipe.get()?, self.to.pipe.get()?);
-        Some([from.0, to.0])
-    }
-}
-
-impl Ends<Item> for Direction<'_> {
-    fn deliver(&self, moving: &mut VecDeque<Item>) -> Delivered {
-        let Some([_, sink]) = self.pipes() else {
-            return Delivered {
-                some: false,
-                full: true,
-            };
-        };
-        let delivered = self.to.core.deliver(sink, moving);
-        Delivered {
-            some: delivered.queued > 0,
-            full: delivered.full,
-        }
-    }
-
-    fn fetch(&self, moving: &mut VecDeque<Item>) -> bool {
-        let Some([source, sink]) = self.pipes() else {
-            return false;
-        };
-        let Some(room) = self.to.core.input_room(sink) else {
-            return false;
-        };
-        self.from.core.take_outbound(source, moving, room);
-        true
-    }
-
-    fn may_wait(&self) -> bool {
-        !self.from.core.conflates() && !self.to.core.takes_at_once()
-    }
-
-    fn are_joined(&self) -> bool {
-        self.pipes().is_some()
-    }
-
-    fn are_parted(&self) -> bool {
-        self.connection.ended.load(Ordering::SeqCst)
-    }
-
-    fn part(&self) {
-        self.connection.end();
-    }
-}
-
-/// The link of one end.
-struct Side {
-    connection: Arc<InprocConnection>,
-    side: usize,
-}
-
-impl Link for Side {
-    fn output_ready(&self, _alone: bool) {
-        self.connection.pump(self.side);
-    }
-
-    fn input_wanted(&self) {
-        self.connection.pump(1 - self.side);
-    }
-
-    fn keeps_output_back(&self) -> bool {
-        true
-    }
-
-    fn disconnect(&self, reason: Dismissal) {
-        let InprocConnection { name, number, .. } = &*self.connection;
-        let cause = reason.cause();
-        for (side, end) in self.connection.ends.iter().enumerate() {
-            let peer = end.pipe.get().map(|(_, peer)| peer.clone());
-            let accepted = side == SERVER;
-            let failure = failure(name, Some(*number), accepted, cause.clone(), peer);
-            end.core.hub.emit(Event::Failed(failure));
-        }
-        self.connection.end();
-    }
-
-    fn finish(&self) {
-        self.connection.finish(self.side);
-        self.connection.end();
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Provenance {
     pub(crate) connector: Option<u64>,
     /// The routing id that the application chose for its peer.
     pub(crate) routing_id: Option<Arc<[u8]>>,
+    /// The number of the `bind` that it came through, if it did.
+    pub(crate) listener: Option<u64>,
     /// Those of the endpoint, as long as that or the connection has them.
     pub(crate) options: Weak<EndpointOptions>,
 }

@@ -235,11 +235,20 @@ impl Pipes {
             .map(|(id, _)| id)
     }
 
-    /// Pipes that this `connect` made, of peers that the socket has not left.
-    pub(crate) fn made_by(&self, connector: u64) -> Vec<PipeId> {
-        let live = self.live();
-        live.filter(|id| self.connector(*id) == Some(connector))
-            .collect()
+    /// Pipes that this `connect` made or that came through this `bind`, of peers that the socket has not left.
+    pub(crate) fn of_endpoint(&self, endpoint: u64) -> Vec<PipeId> {
+        let is_of_endpoint = |id: &PipeId| {
+            self.slab.get(*id).is_some_and(|pipe| {
+                let Provenance {
+                    connector,
+                    listener,
+                    ..
+                } = &pipe.provenance;
+                // Each has a number of its own.
+                connector.or(*listener) == Some(endpoint)
+            })
+        };
+        self.live().filter(is_of_endpoint).collect()
     }
 
     /// Whether one more message may be queued for this peer.

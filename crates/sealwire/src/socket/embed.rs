@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Socket, SocketBuilder};
+use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
@@ -10,9 +11,10 @@ use crate::monitor::{self, Monitor};
 use crate::text::printable;
 
 /// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
-/// what nobody subscribed to, a ZAP handler is told the socket's own routing id, and where there is none only
-/// passwords are refused, unless `zap_enforced`. The peer is told nothing where a handler gave no decision. A peer that
-/// broke the protocol or turned the socket away is not connected to again.
+/// what nobody subscribed to, types that do not fit each other are connected over `inproc`, a ZAP handler is told the
+/// socket's own routing id, and where there is none only passwords are refused, unless `zap_enforced`. The peer is told
+/// nothing where a handler gave no decision. A peer that broke the protocol or turned the socket away is not connected to
+/// again.
 pub fn as_libzmq(builder: SocketBuilder, zap_enforced: bool) -> SocketBuilder {
     builder.doing_as_libzmq(zap_enforced)
 }
@@ -116,6 +118,14 @@ pub fn wait_for_event(monitor: &Monitor) -> bool {
 pub fn close(socket: &Socket, linger: Duration) {
     if socket.core().is_ok() {
         socket.handle.close(Some(linger));
+    }
+}
+
+/// Makes closing sockets of the context wait no longer for one that binds their name of `inproc`: the program binds
+/// none any more.
+pub fn bind_no_more(context: &Context) {
+    if context.check().is_ok() {
+        context.inproc().end();
     }
 }
 

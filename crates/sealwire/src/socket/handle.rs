@@ -174,6 +174,22 @@ impl Handle {
         Ok(())
     }
 
+    pub(super) fn unbind_and_disconnect(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        let (core, context) = (&self.core, &self.context);
+        let registration = core.unregister_with_peers(endpoint)?;
+        let id = registration.id;
+        match endpoint {
+            Endpoint::Inproc(name) => context.inproc().unbind_and_disconnect(core, name, id),
+            _ => {
+                let core = core.clone();
+                let mailbox = context.threads().of(registration.thread);
+                mailbox.post(Command::WithdrawWithPeers { core, id });
+            }
+        }
+        Self::tell_unbound(core, registration);
+        Ok(())
+    }
+
     pub(super) fn disconnect(&self, endpoint: &Endpoint) -> Result<(), Error> {
         let (core, context) = (&self.core, &self.context);
         let registration = core.unregister(endpoint, RegistrationKind::Connected)?;

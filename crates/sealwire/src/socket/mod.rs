@@ -141,7 +141,7 @@ impl Socket {
     }
 
     /// Stops listening on an endpoint, which is given as [`bind`](Socket::bind) returned it. Connections that
-    /// came through it stay.
+    /// came through it stay; [`unbind_and_disconnect`](Socket::unbind_and_disconnect) ends them.
     ///
     /// # Errors
     ///
@@ -155,6 +155,25 @@ impl Socket {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
         self.core()?;
         self.handle.unbind(&endpoint)
+    }
+
+    /// Stops listening on an endpoint, which is given as [`bind`](Socket::bind) returned it, and leaves the peers
+    /// that came through it, as [`disconnect`](Socket::disconnect) leaves a peer: from the moment that this
+    /// returns no message goes to them and none is received from them, and what was queued for them still goes
+    /// out, within the linger time. They find nobody when they connect again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEndpoint`] if the socket is not bound to the endpoint, [`Error::Endpoint`] if it
+    /// cannot be parsed.
+    pub fn unbind_and_disconnect<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        self.core()?;
+        self.handle.unbind_and_disconnect(&endpoint)
     }
 
     /// Leaves the peer at an endpoint, and does not connect there again. From the moment that this returns, no

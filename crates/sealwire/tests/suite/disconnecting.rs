@@ -125,7 +125,9 @@ fn a_sender_that_waits_for_room_at_a_peer_that_is_left_goes_on() {
         let first = server.receive_buffer(1).build_blocking().unwrap();
         let left = first.bind(path.endpoint()).unwrap();
         let client = path.client(SocketType::Push).send_high_water_mark(1);
-        let sender = client.send_buffer(1).build_blocking().unwrap();
+        // The rest may take long, as the buffers are small.
+        let client = client.send_buffer(1).linger(TIMEOUT);
+        let sender = client.build_blocking().unwrap();
         sender.connect(left.clone()).unwrap();
         sender.wait_connected(1).unwrap();
         // The system holds some, the peer one, and the queue one.

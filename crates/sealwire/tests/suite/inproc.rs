@@ -125,6 +125,34 @@ fn a_sender_that_closes_leaves_its_messages() {
 }
 
 #[test]
+fn senders_that_close_before_or_while_somebody_binds_lose_nothing() {
+    const SENDERS: u32 = 30;
+    let endpoint = path().endpoint();
+    let senders: Vec<_> = (0..SENDERS)
+        .map(|sender| {
+            let endpoint = endpoint.clone();
+            thread::spawn(move || {
+                let push = options(SocketType::Push).linger(TIMEOUT);
+                let push = push.build_blocking().unwrap();
+                push.connect(endpoint).unwrap();
+                push.send(sender.to_string()).unwrap();
+                push.close().unwrap();
+            })
+        })
+        .collect();
+    let pull = options(SocketType::Pull).build_blocking().unwrap();
+    pull.bind(endpoint).unwrap();
+    let mut senders_heard: Vec<_> = (0..SENDERS)
+        .map(|_| number(&pull.recv().unwrap()))
+        .collect();
+    senders_heard.sort_unstable();
+    assert!(senders_heard.into_iter().eq(0..SENDERS));
+    for sender in senders {
+        sender.join().unwrap();
+    }
+}
+
+#[test]
 fn a_receiver_that_closes_leaves_them_to_another() {
     let (first, push) = pair_with_marks(100, 100);
     for number in 0..50 {

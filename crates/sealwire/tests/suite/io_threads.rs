@@ -43,13 +43,21 @@ fn reconfigure(
 
 /// A receiver with an endpoint on each thread, and a sender to all of these, from all of its threads.
 fn spread(path: &Path, linger: Duration) -> (Socket, Socket, Vec<String>) {
+    spread_with(path, linger, 1_000)
+}
+
+/// The same with this high-water mark of the receiver.
+fn spread_with(path: &Path, linger: Duration, room: usize) -> (Socket, Socket, Vec<String>) {
     let at = context();
     // Names of inproc are those of one context.
     let from = match path.transport {
         "inproc" => at.clone(),
         _ => context(),
     };
-    let receives = || path.server(SocketType::Pull).context(&at);
+    let receives = || {
+        let receiver = path.server(SocketType::Pull).context(&at);
+        receiver.receive_high_water_mark(room)
+    };
     let sends = || path.client(SocketType::Push).context(&from).linger(linger);
     let receiver = receives().build_blocking().unwrap();
     let sender = sends().build_blocking().unwrap();
@@ -105,10 +113,12 @@ fn what_is_unsent_goes_out_from_all_threads_as_the_socket_closes() {
 #[test]
 fn a_linger_time_ends_what_all_threads_do() {
     let path = Path::encrypted();
-    let (receiver, sender, _) = spread(&path, Duration::from_millis(50));
+    let (receiver, sender, _) = spread_with(&path, Duration::from_millis(50), 1);
     sender.wait_connected(THREADS as usize).unwrap();
-    while sender.try_send(body(0)).is_ok() {}
-    // Nobody reads, so it cannot be rid of them.
+    // More than the system takes on its way to somebody who does not read.
+    for _ in 0..60 {
+        sender.try_send(vec![0; 1 << 20]).unwrap();
+    }
     assert!(matches!(sender.close(), Err(Error::Unsent(_))));
     eventually("no peer is left", || receiver.peers().is_empty());
 }

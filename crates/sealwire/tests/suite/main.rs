@@ -53,6 +53,7 @@ mod subscriptions;
 mod time_slices;
 mod two_mechanisms;
 mod udp;
+mod unbinding;
 #[cfg(feature = "ws")]
 mod websocket;
 #[cfg(feature = "wss")]

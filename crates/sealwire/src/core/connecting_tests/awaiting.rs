@@ -28,7 +28,7 @@ impl Scene {
 impl End {
     /// The connection is lost, and its endpoint is connected to again.
     fn lost(self) -> (Endpoint, u64) {
-        let connector = self.connector;
+        let connector = self.connector.expect("it was connected to");
         let endpoint = self.endpoint.clone();
         self.core.detach(self.pipe);
         (endpoint, connector)

@@ -1,5 +1,6 @@
 //! Peers that are awaited, are there, and are left, by connections that move nothing by themselves.
 
+mod accepted;
 mod awaiting;
 mod leaving;
 mod leaving_late;
@@ -74,7 +75,7 @@ struct Scene {
 struct End {
     core: Arc<SocketCore>,
     endpoint: Endpoint,
-    connector: u64,
+    connector: Option<u64>,
     peer: Arc<Peer>,
     pipe: PipeId,
     link: Arc<Silent>,
@@ -101,12 +102,24 @@ impl Scene {
         self.try_expect(name, None).unwrap()
     }
 
-    /// The same with a routing id for the peer.
+    fn register(&self, name: &str, kind: RegistrationKind) -> (Endpoint, u64) {
+        self.try_register(name, kind, None).unwrap()
+    }
+
+    /// Begins to connect, with a routing id for the peer.
     fn try_expect(&self, name: &str, routing_id: Option<&str>) -> Result<(Endpoint, u64), Error> {
+        self.try_register(name, RegistrationKind::Connected, routing_id)
+    }
+
+    fn try_register(
+        &self,
+        name: &str,
+        kind: RegistrationKind,
+        routing_id: Option<&str>,
+    ) -> Result<(Endpoint, u64), Error> {
         let id = self.next.get() + 1;
         self.next.set(id);
         let (core, endpoint) = (self.core(), Endpoint::Inproc(name.into()));
-        let kind = RegistrationKind::Connected;
         let registration = Registration::new(endpoint.clone(), id, kind, &core.options());
         let routing_id = routing_id.map(|it| it.as_bytes().into());
         core.register(registration.with_routing_id(routing_id))?;
@@ -120,15 +133,20 @@ impl Scene {
 
     /// The connection of a `connect` is ready.
     fn attach(&self, endpoint: Endpoint, connector: u64) -> Result<End, Dismissal> {
+        let provenance = Provenance {
+            connector: Some(connector),
+            ..Provenance::default()
+        };
+        self.attach_from(endpoint, provenance)
+    }
+
+    fn attach_from(&self, endpoint: Endpoint, provenance: Provenance) -> Result<End, Dismissal> {
+        let connector = provenance.connector;
         let core = self.core().clone();
         let routing_id = core.context().routing_ids().assign();
         let name = endpoint.to_string().into_bytes();
         let peer = Peer::inproc("peer", 1, false, routing_id, SocketType::Pair, name);
         let (peer, link) = (Arc::new(peer), Arc::new(Silent::default()));
-        let provenance = Provenance {
-            connector: Some(connector),
-            ..Provenance::default()
-        };
         let pipe = core.attach(peer.clone(), link.clone(), provenance)?;
         Ok(End {
             core,

@@ -7,6 +7,7 @@ use super::IoThread;
 use super::sources::SourceEvent;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
+use crate::engine::session::End;
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::failure::FailureCause;
@@ -20,6 +21,29 @@ impl IoThread {
         if let Some(slot) = self.sources.find(id) {
             self.serve(slot, SourceEvent::Withdrawn);
         }
+    }
+
+    /// Stops a listener. The connections that came through it end as those of a connector do.
+    pub(super) fn withdraw_with_peers(&mut self, core: Arc<SocketCore>, id: u64) {
+        self.withdraw(id);
+        for key in self.sources.accepted_by(&core, id) {
+            self.leave_session(key);
+        }
+        core.withdrawn(id);
+        release(core);
+    }
+
+    /// Ends a session that the socket has left: once what is queued for it has been sent, or at once where its handshake
+    /// is not over.
+    pub(super) fn leave_session(&mut self, key: SessionKey) {
+        self.with_session_in_reactor(key, |session, reactor| {
+            if !session.is_ready() {
+                return Err(End::Clean);
+            }
+            session.finish(reactor.now());
+            // Threads of the application read from the socket's peers only.
+            session.end_lease(reactor.world.registry())
+        });
     }
 
     /// Ends a session once what is queued for it has been sent, and the connector behind it.

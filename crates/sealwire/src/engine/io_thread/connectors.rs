@@ -59,14 +59,7 @@ impl IoThread {
         };
         self.remove_endpoint(slot);
         if let Some(key) = session {
-            self.with_session_in_reactor(key, |session, reactor| {
-                if !session.is_ready() {
-                    return Err(End::Clean);
-                }
-                session.finish(reactor.now());
-                // Threads of the application read from the socket's peers only.
-                session.end_lease(reactor.world.registry())
-            });
+            self.leave_session(key);
         }
     }
 

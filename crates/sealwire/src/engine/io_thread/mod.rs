@@ -218,7 +218,9 @@ impl IoThread {
             | Command::Disconnect(key, _)
             | Command::Finish(key)
             | Command::Decided(key, _) => Some(key.slot),
-            Command::Withdraw { id } | Command::Resolved { id, .. } => self.sources.find(*id),
+            Command::Withdraw { id }
+            | Command::WithdrawWithPeers { id, .. }
+            | Command::Resolved { id, .. } => self.sources.find(*id),
             #[cfg(test)]
             Command::Fault(Fault::PanicIn { endpoint, .. }) => self.sources.find_endpoint(endpoint),
             _ => None,
@@ -273,6 +275,7 @@ impl IoThread {
                 self.exchange(key.slot);
             }
             Command::Withdraw { id } => self.withdraw(id),
+            Command::WithdrawWithPeers { core, id } => self.withdraw_with_peers(core, id),
             Command::Resolved { id, targets } => {
                 if let Some(slot) = self.sources.find(id) {
                     self.resolved(slot, targets);

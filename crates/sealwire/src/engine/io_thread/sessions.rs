@@ -219,10 +219,20 @@ impl IoThread {
         };
         let now = self.reactor.now();
         let (origin, key) = (session.identity.origin, session.identity.key);
-        let Reactor { world, timers, .. } = &mut self.reactor;
+        let Reactor {
+            world,
+            timers,
+            inproc,
+            ..
+        } = &mut self.reactor;
         let ready_for = session.withdraw(world.registry(), timers, now);
         let by_the_protocol = end.is_by_the_protocol();
-        guard::contain("ending a connection", || session.ended(end));
+        guard::contain("ending a connection", || {
+            let core = session.identity.core.clone();
+            session.ended(end);
+            // What waited for a first peer may have gone this way.
+            inproc.settle(&core);
+        });
         match origin {
             Origin::Listener { .. } => {
                 if let Some(listener) = self.sources.listener_of(origin) {

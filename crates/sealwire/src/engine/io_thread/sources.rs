@@ -121,6 +121,19 @@ impl Sources {
         of_core.map(|(slot, _)| slot).collect()
     }
 
+    /// The sessions of this socket that came through the listener with this number.
+    pub(super) fn accepted_by(&self, core: &SocketCore, id: u64) -> Vec<SessionKey> {
+        let sessions = self.slab.iter().filter_map(|(_, source)| match source {
+            EventSource::Session(session) if session.socket == core.id() => Some(session),
+            _ => None,
+        });
+        let accepted = sessions.filter(|session| {
+            let origin = session.with(|session| session.identity.origin);
+            origin.is_some_and(|origin| origin.listener() == Some(id))
+        });
+        accepted.map(|session| session.key).collect()
+    }
+
     /// What works for the endpoint with this number.
     pub(super) fn find(&self, id: u64) -> Option<usize> {
         // The numbers of connections are others.

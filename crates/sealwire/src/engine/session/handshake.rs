@@ -218,6 +218,7 @@ impl Session {
         let provenance = Provenance {
             routing_id: None,
             connector: self.identity.origin.connector(),
+            listener: self.identity.origin.listener(),
             options: Arc::downgrade(&self.identity.options),
         };
         match (self.identity.core).attach(peer.clone(), link, provenance) {
