@@ -34,7 +34,7 @@ pub(crate) struct ProxyAddress<'a> {
 ///
 /// # Errors
 ///
-/// `EINVAL` for what is no address.
+/// `EINVAL` for text that is not an address.
 pub(crate) fn socks_proxy(option: &[u8]) -> Result<Option<ProxyAddress<'_>>, Errno> {
     if option.is_empty() {
         return Ok(None);
