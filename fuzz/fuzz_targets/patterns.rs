@@ -47,7 +47,10 @@ fuzz_target!(|input: &str| {
         return;
     };
     assert_eq!(pattern.to_string(), text);
-    if let Ok(own) = text.parse::<Endpoint>() {
+    // A star among numbers stands for numbers, and not for itself.
+    if let Ok(own) = text.parse::<Endpoint>()
+        && !text.contains('*')
+    {
         assert!(pattern.fits(&own), "{own}");
     }
     let Ok(endpoint) = endpoint.parse::<Endpoint>() else {

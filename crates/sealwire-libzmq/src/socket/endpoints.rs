@@ -270,3 +270,27 @@ impl Socket {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::context::Context;
+    use crate::policy::Governing;
+
+    /// Another thread that sets an option gives the engine the program's own mechanism, whatever a rule says.
+    #[test]
+    fn no_option_is_set_between_the_decision_of_a_rule_and_the_endpoint() {
+        let context = Arc::new(Context::new(Arc::new(Governing::new(Ok(None)))));
+        let socket = context.open(SocketType::Pull).unwrap();
+        let endpoint = parse("tcp://127.0.0.1:*").unwrap();
+        for role in [Role::Bind, Role::Connect] {
+            let made = socket.under_rules(role, &endpoint, |_| {
+                assert!(socket.settings.try_lock().is_err());
+                Ok(())
+            });
+            assert!(made.is_ok_and(|(_, ruled)| ruled.is_none()));
+        }
+    }
+}

@@ -16,9 +16,6 @@ use crate::wire::metadata::{self, LocalMetadata};
 pub struct Config {
     /// The type of the local socket.
     pub socket_type: SocketType,
-    /// Sends the signature of the greeting alone, and the rest once the peer has sent its own, as libzmq does: peers
-    /// that tell versions by it hear the rest then. It takes a round trip more. Default `false`: all at once.
-    pub greets_in_parts: bool,
     /// The routing id to announce; at most 255 bytes, empty for none. ZeroMQ gives a meaning to
     /// those of REQ, DEALER and ROUTER.
     pub routing_id: Vec<u8>,
@@ -39,7 +36,6 @@ impl Config {
     pub fn new(socket_type: SocketType) -> Self {
         Self {
             socket_type,
-            greets_in_parts: false,
             routing_id: Vec::new(),
             mechanism: MechanismConfig::null(),
             metadata: Vec::new(),

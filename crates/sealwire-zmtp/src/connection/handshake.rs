@@ -24,9 +24,6 @@ use crate::wire::greeting::{self, Greeting};
 /// which libzmq waits before it says its own mechanism (RFC 37, "version negotiation").
 const PARTIAL_GREETING: usize = 11;
 
-/// The signature, with which a greeting begins (RFC 37).
-const SIGNATURE: usize = 10;
-
 /// A greeting was staged, the peer's is awaited.
 pub(super) struct GreetingExchange {
     /// How much of ours was staged.
@@ -45,30 +42,12 @@ impl GreetingExchange {
         let ours = greeting(&config.mechanism, &**config.mechanism.first(), &entropy);
         let staged = if config.mechanism.leaves_a_choice() {
             PARTIAL_GREETING
-        } else if config.greets_in_parts {
-            SIGNATURE
         } else {
             trace.sent("GREETING", ours.len());
             ours.len()
         };
         output.stage_raw(&ours[..staged]);
         Self { staged, entropy }
-    }
-
-    /// Stages the rest, where it waited for no more than this of the peer's.
-    fn go_on(
-        &mut self,
-        config: &MechanismConfig,
-        input: &[u8],
-        output: &mut Output,
-        trace: &mut Trace,
-    ) {
-        if self.staged == SIGNATURE && input.len() >= SIGNATURE {
-            let ours = greeting(config, &**config.first(), &self.entropy);
-            output.stage_raw(&ours[SIGNATURE..]);
-            trace.sent("GREETING", ours.len());
-            self.staged = ours.len();
-        }
     }
 }
 
@@ -190,17 +169,11 @@ impl Connection {
     /// Takes the peer's greeting out of `input`.
     fn receive_greeting(
         &mut self,
-        mut exchange: GreetingExchange,
+        exchange: GreetingExchange,
         input: &mut BytesMut,
         now: Duration,
     ) -> Result<bool, Error> {
         let parsed = Greeting::parse(input)?;
-        exchange.go_on(
-            &self.config.mechanism,
-            input,
-            &mut self.output,
-            &mut self.trace,
-        );
         let (Some(theirs), Some(bytes)) = (parsed, input.first_chunk()) else {
             self.phase = Phase::Greeting(exchange);
             return Ok(false);

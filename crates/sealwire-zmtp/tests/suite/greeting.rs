@@ -145,37 +145,3 @@ fn the_trace_names_every_step() {
         6
     );
 }
-
-/// As libzmq, with a peer that does the same, one that sends all at once, and one that leaves the mechanism open.
-#[test]
-fn a_greeting_in_parts_goes_on_once_the_peer_has_sent_its_signature() {
-    let in_parts = || Config {
-        greets_in_parts: true,
-        ..null(SocketType::Pair)
-    };
-    let mut side = Side::new(in_parts(), provider(), 1);
-    let signature = side.output();
-    assert_eq!(signature.len(), 10);
-    let mut other = Side::new(null(SocketType::Pair), provider(), 2);
-    let theirs = other.output();
-    side.feed(&theirs[..9]);
-    assert!(side.output().is_empty());
-    side.feed(&theirs[9..10]);
-    let rest = side.output();
-    assert_eq!(rest.len(), 54);
-    let whole = [signature, rest].concat();
-    assert!(
-        Greeting::parse(&whole)
-            .unwrap()
-            .unwrap()
-            .is_mechanism("NULL")
-    );
-    // Nothing of it comes twice.
-    side.feed(&theirs[10..]);
-    assert!(Greeting::parse(&side.output()).is_err());
-
-    for other in [in_parts(), null(SocketType::Pair)] {
-        let pair = Pair::ready(in_parts(), other, &provider());
-        assert!(pair.a.connection.is_ready() && pair.b.connection.is_ready());
-    }
-}

@@ -24,7 +24,6 @@ fn cookies(engine: &dyn Engine) -> Arc<ServerCookies> {
 /// The configuration of the protocol state machine for all connections of a socket.
 pub(super) fn protocol_config(engine: &dyn Engine, options: &SocketOptions) -> Config {
     Config {
-        greets_in_parts: options.as_libzmq,
         routing_id: options.routing_id.clone(),
         mechanism: mechanism(engine, options),
         metadata: options.metadata.clone(),

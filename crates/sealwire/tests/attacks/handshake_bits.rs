@@ -20,6 +20,10 @@ use sealwire_relay::{Act, Script, honest, recording};
 const WORKERS: usize = 24;
 /// What a frame may claim before the peer is authenticated.
 const MAX_HANDSHAKE_FRAME: u64 = 4_096;
+/// The end of a sealed box.
+const TAG: usize = 32;
+/// Cookie, key, vouch and tag of INITIATE, with metadata that are empty.
+const INITIATE_FIELDS: usize = 152 + 32 + (64 + TAG) + TAG;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -208,7 +212,11 @@ fn body_fault(step: Step, unit: &[u8], byte: usize) -> ProtocolError {
     if name.contains(&byte) {
         return HandshakeError::UnexpectedCommand { expected: step }.into();
     }
+    // By the length, which may have been made smaller.
+    let data = (zmtp::claimed(unit) as usize).saturating_sub(name.len());
     let fault = match step {
+        Step::Initiate if data < INITIATE_FIELDS => HandshakeError::InitiateMalformed,
+        Step::Ready if data < TAG => HandshakeError::ReadyMalformed,
         // The length was made smaller.
         Step::Hello if byte < name.start => HandshakeError::HelloMalformed,
         // Version, then C', then padding, then the box.

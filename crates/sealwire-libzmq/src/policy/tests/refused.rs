@@ -1,7 +1,5 @@
 //! What rules do not let through.
 
-use std::thread;
-
 use sealwire_policy::Sources;
 
 use super::*;
@@ -135,37 +133,4 @@ fn a_line_is_told_once_and_no_more_than_there_is_room_for() {
         assert_eq!(socket.connect(&endpoint), Err(Errno::ACCES));
     }
     assert_eq!(governing.told().len(), super::super::MAX_LINES);
-}
-
-#[test]
-fn no_option_that_another_thread_sets_gets_plain_text_past_a_rule() {
-    let rules = Rules::new();
-    let server = socket(&rules.server("tcp://*:*"), SocketType::Pull);
-    let setting = server.clone();
-    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let stopped = stop.clone();
-    let thread = thread::spawn(move || {
-        while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
-            setting
-                .set(number::SNDHWM, Some(&7_i32.to_ne_bytes()))
-                .unwrap();
-        }
-    });
-    let endpoints: Vec<_> = (0..20)
-        .map(|_| bound(&server, "tcp://127.0.0.1:*"))
-        .collect();
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    thread.join().unwrap();
-    for endpoint in endpoints {
-        let client = native(SocketType::Push, Security::plain_text());
-        let monitor = client.monitor();
-        client.connect(&*endpoint).unwrap();
-        loop {
-            match monitor.wait_next().unwrap() {
-                sealwire::Event::Failed(_) => break,
-                sealwire::Event::Ready { .. } => panic!("{endpoint} took plain text"),
-                _ => {}
-            }
-        }
-    }
 }

@@ -193,7 +193,14 @@ fn each_endpoint_of_a_socket_has_its_own_rule_whatever_options_are_set_between()
          [[rule]]\nbind = \"tcp://127.0.0.2:*\"\nmechanism = \"plain-text\"\n"
     ));
     let server = socket(&governing, SocketType::Pull);
-    let endpoints = ["127.0.0.1", "localhost", "127.0.0.2", "127.0.0.1"].map(|host| {
+    let endpoints = [
+        "127.0.0.1",
+        "127.0.0.1",
+        "localhost",
+        "127.0.0.2",
+        "127.0.0.1",
+    ]
+    .map(|host| {
         let endpoint = bound(&server, &format!("tcp://{host}:*"));
         let shown = mechanism(&server);
         // Gives the engine all options again.
@@ -208,9 +215,10 @@ fn each_endpoint_of_a_socket_has_its_own_rule_whatever_options_are_set_between()
             rules.client.clone(),
         ))
     };
-    let [first, second, plain, again] = &endpoints;
+    let [first, same, second, plain, again] = &endpoints;
     for ((endpoint, shown), security, number) in [
         (first, with(&rules.server), 100),
+        (same, with(&rules.server), 100),
         (second, with(&rules.old), 100),
         (plain, Security::plain_text(), 0),
         (again, with(&rules.server), 100),
@@ -221,6 +229,7 @@ fn each_endpoint_of_a_socket_has_its_own_rule_whatever_options_are_set_between()
         arrives(&client, &server);
     }
     assert!(is_refused(&first.0, with(&rules.old)));
+    assert!(is_refused(&same.0, Security::plain_text()));
     assert!(is_refused(&second.0, Security::plain_text()));
 }
 
