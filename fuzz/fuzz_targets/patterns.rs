@@ -1,5 +1,5 @@
-//! A pattern of endpoints and an endpoint, each of any text: nothing panics or takes long, what is a pattern fits the
-//! endpoint that it is, and a star reaches over no dot of a host and no slash of a path.
+//! A pattern of endpoints and an endpoint, each of any text: nothing panics or takes long, and a star reaches
+//! over no dot of a host and no slash of a path.
 
 #![no_main]
 #![allow(dead_code, reason = "only the comparison is driven")]
@@ -47,12 +47,6 @@ fuzz_target!(|input: &str| {
         return;
     };
     assert_eq!(pattern.to_string(), text);
-    // A star among numbers stands for numbers, and not for itself.
-    if let Ok(own) = text.parse::<Endpoint>()
-        && !text.contains('*')
-    {
-        assert!(pattern.fits(&own), "{own}");
-    }
     let Ok(endpoint) = endpoint.parse::<Endpoint>() else {
         return;
     };
