@@ -216,6 +216,8 @@ class OmqSocketsTest < SealwireTest
     events = Queue.new
     push.monitor { |event| events << event }
     push.connect("tcp://127.0.0.1:1")
+    connecting = events.pop
+    assert_equal [:connecting, "tcp://127.0.0.1:1"], [connecting.type, connecting.endpoint]
     failed = events.pop
     assert_equal [:connect_failed, "tcp://127.0.0.1:1"], [failed.type, failed.endpoint]
     assert_includes failed.detail[:reason], "refused"

@@ -33,7 +33,7 @@ class SocketOption(IntEnum):
         return member
 
     HWM = 1, "set", "hwm"
-    AFFINITY = 4, "none", "a context has one I/O thread here; use several contexts"
+    AFFINITY = 4, "none", "a context has one I/O thread; use several contexts"
     ROUTING_ID = 5, "set", "routing_id"
     IDENTITY = 5, "set", "routing_id"
     SUBSCRIBE = 6, "call", "subscribe(topic)"

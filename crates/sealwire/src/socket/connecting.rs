@@ -19,7 +19,7 @@ impl Socket {
     ///
     /// * [`Error::Endpoint`] if the endpoint cannot be parsed or has a wildcard in place of a host or port.
     /// * [`Error::UnusableEndpoint`] if this socket cannot use it: its type does not have the transport, or
-    ///   the endpoint leads off the machine and the socket has no [security](SocketBuilder::security).
+    ///   the endpoint leads off the machine and the socket has no [security](crate::SocketBuilder::security).
     /// * [`Error::Connect`] over `udp` only, if the name does not resolve or the interface is missing.
     /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`] if its I/O thread
     ///   has ended.
@@ -104,7 +104,7 @@ impl Socket {
     }
 
     /// Connects a SERVER or PEER socket to an endpoint, waits until the handshake is done, and returns the
-    /// [routing id](Peer::connection_routing_id) of the connection, for [`Message::with_routing_id`](crate::Message::with_routing_id).
+    /// [routing id](crate::Peer::connection_routing_id) of the connection, for [`Message::with_routing_id`](crate::Message::with_routing_id).
     /// libzmq's `zmq_connect_peer`.
     ///
     /// A later connection to the same endpoint has another routing id, which comes with the messages of the
