@@ -14,6 +14,8 @@ use sealwire_fork::Birth;
 
 pub(crate) use self::options::Settings;
 use crate::errno::Errno;
+#[cfg(test)]
+use crate::options::number;
 use crate::policy::Governing;
 use crate::socket::Socket;
 
@@ -189,4 +191,25 @@ fn interruptible<F: Future>(future: F) -> Result<Option<F::Output>, Errno> {
         Error::System(error) => Errno::of(&error),
         _ => Errno::AGAIN,
     })
+}
+
+#[cfg(test)]
+impl Context {
+    /// One whose process has no rules for encryption.
+    pub(crate) fn without_rules() -> Arc<Self> {
+        Arc::new(Context::new(Arc::new(Governing::new(Ok(None)))))
+    }
+
+    /// A socket that lingers for nobody, and whose calls end where a test is broken.
+    pub(crate) fn open_briefly(self: &Arc<Self>, socket_type: SocketType) -> Arc<Socket> {
+        let socket = self.open(socket_type).unwrap();
+        for (option, value) in [
+            (number::LINGER, 0_i32),
+            (number::RCVTIMEO, 60_000),
+            (number::SNDTIMEO, 60_000),
+        ] {
+            socket.set(option, Some(&value.to_ne_bytes())).unwrap();
+        }
+        socket
+    }
 }

@@ -11,18 +11,9 @@ use super::told::{
 };
 use crate::context::Context;
 use crate::options::number;
-use crate::policy::Governing;
 use crate::socket::Socket;
 
 const ALL: i32 = 0xffff;
-
-fn open(context: &Arc<Context>, socket_type: SocketType) -> Arc<Socket> {
-    let socket = context.open(socket_type).unwrap();
-    socket
-        .set(number::LINGER, Some(&0_i32.to_ne_bytes()))
-        .unwrap();
-    socket
-}
 
 /// Reads what a socket tells of at an endpoint.
 struct Reader(Arc<Socket>);
@@ -30,7 +21,7 @@ struct Reader(Arc<Socket>);
 impl Reader {
     fn of(context: &Arc<Context>, socket: &Socket, endpoint: &str) -> Self {
         socket.monitor(Some(endpoint), ALL).unwrap();
-        let reader = open(context, SocketType::Pair);
+        let reader = context.open_briefly(SocketType::Pair);
         reader.connect(endpoint).unwrap();
         Reader(reader)
     }
@@ -64,7 +55,7 @@ fn last_endpoint(socket: &Socket) -> String {
 
 /// A socket that is bound, and what is told of it.
 fn server(context: &Arc<Context>, name: &str) -> (Arc<Socket>, Reader, String, i32) {
-    let server = open(context, SocketType::Dealer);
+    let server = context.open_briefly(SocketType::Dealer);
     let reader = Reader::of(context, &server, &format!("inproc://{name}"));
     server.bind("tcp://127.0.0.1:*").unwrap();
     let endpoint = last_endpoint(&server);
@@ -73,16 +64,11 @@ fn server(context: &Arc<Context>, name: &str) -> (Arc<Socket>, Reader, String, i
     (server, reader, endpoint, listener)
 }
 
-/// One without rules.
-fn context() -> Arc<Context> {
-    Arc::new(Context::new(Arc::new(Governing::new(Ok(None)))))
-}
-
 #[test]
 fn a_connection_from_its_beginning_to_its_end() {
-    let context = context();
+    let context = Context::without_rules();
     let (server, of_server, endpoint, listener) = server(&context, "server");
-    let client = open(&context, SocketType::Dealer);
+    let client = context.open_briefly(SocketType::Dealer);
     let interval = 60_000_i32;
     let interval_in_bytes = interval.to_ne_bytes();
     client
@@ -113,9 +99,9 @@ fn a_connection_from_its_beginning_to_its_end() {
 
 #[test]
 fn what_happened_before_a_monitor_is_stopped_is_told_and_what_follows_is_not() {
-    let context = context();
+    let context = Context::without_rules();
     for round in 0..20 {
-        let server = open(&context, SocketType::Dealer);
+        let server = context.open_briefly(SocketType::Dealer);
         server.bind("tcp://127.0.0.1:*").unwrap();
         let name = format!("inproc://round-{round}");
         let reader = Reader::of(&context, &server, &name);
@@ -134,9 +120,9 @@ fn what_happened_before_a_monitor_is_stopped_is_told_and_what_follows_is_not() {
 
 #[test]
 fn an_address_in_use_is_told_without_its_transport() {
-    let context = context();
+    let context = Context::without_rules();
     let (_server, _, endpoint, _) = server(&context, "server");
-    let other = open(&context, SocketType::Dealer);
+    let other = context.open_briefly(SocketType::Dealer);
     let reader = Reader::of(&context, &other, "inproc://other");
     other.bind(&endpoint).unwrap_err();
     let address = endpoint.strip_prefix("tcp://").unwrap();
@@ -145,8 +131,8 @@ fn an_address_in_use_is_told_without_its_transport() {
 
 #[test]
 fn a_unix_socket_that_nobody_listens_at_is_closed_and_tried_again() {
-    let context = context();
-    let client = open(&context, SocketType::Dealer);
+    let context = Context::without_rules();
+    let client = context.open_briefly(SocketType::Dealer);
     let reader = Reader::of(&context, &client, "inproc://client");
     let path = std::env::temp_dir().join(format!("sealwire-nobody-{}", std::process::id()));
     let endpoint = format!("ipc://{}", path.display());
@@ -157,15 +143,15 @@ fn a_unix_socket_that_nobody_listens_at_is_closed_and_tried_again() {
 
 #[test]
 fn a_server_that_listens_everywhere_names_the_address_that_was_met() {
-    let context = context();
-    let server = open(&context, SocketType::Dealer);
+    let context = Context::without_rules();
+    let server = context.open_briefly(SocketType::Dealer);
     let reader = Reader::of(&context, &server, "inproc://server");
     server.bind("tcp://*:*").unwrap();
     let everywhere = last_endpoint(&server);
     reader.expect(LISTENING, &everywhere);
     let met = everywhere.replace("0.0.0.0", "127.0.0.1");
     assert_ne!(met, everywhere);
-    let client = open(&context, SocketType::Dealer);
+    let client = context.open_briefly(SocketType::Dealer);
     client.connect(&met).unwrap();
     reader.expect(ACCEPTED, &met);
     reader.expect(SUCCEEDED, &met);
@@ -177,8 +163,8 @@ fn a_server_that_listens_everywhere_names_the_address_that_was_met() {
 
 #[test]
 fn what_stays_in_the_process_is_not_told() {
-    let context = context();
-    let [server, client] = [(); 2].map(|()| open(&context, SocketType::Dealer));
+    let context = Context::without_rules();
+    let [server, client] = [(); 2].map(|()| context.open_briefly(SocketType::Dealer));
     let reader = Reader::of(&context, &server, "inproc://monitor");
     server.bind("inproc://within").unwrap();
     client.connect("inproc://within").unwrap();
@@ -188,10 +174,10 @@ fn what_stays_in_the_process_is_not_told() {
 
 #[test]
 fn a_client_shows_the_public_key_that_it_was_given() {
-    let context = context();
+    let context = Context::without_rules();
     let [ours, others, servers] = [(); 3].map(|()| KeyPair::generate());
     for (public, fits) in [(&ours, true), (&others, false)] {
-        let server = open(&context, SocketType::Dealer);
+        let server = context.open_briefly(SocketType::Dealer);
         let on = 1_i32.to_ne_bytes();
         server.set(number::CURVE_SERVER, Some(&on)).unwrap();
         let secret = servers.secret().as_bytes();
@@ -199,7 +185,7 @@ fn a_client_shows_the_public_key_that_it_was_given() {
         server.bind("tcp://127.0.0.1:*").unwrap();
         let endpoint = last_endpoint(&server);
         let reader = Reader::of(&context, &server, &format!("inproc://fits-{fits}"));
-        let client = open(&context, SocketType::Dealer);
+        let client = context.open_briefly(SocketType::Dealer);
         for (option, key) in [
             (number::CURVE_SERVERKEY, servers.public().as_bytes()),
             (number::CURVE_PUBLICKEY, public.public().as_bytes()),
@@ -220,9 +206,9 @@ fn a_client_shows_the_public_key_that_it_was_given() {
 
 #[test]
 fn a_client_that_was_turned_away_does_not_come_back() {
-    let context = context();
+    let context = Context::without_rules();
     let (server, of_server, endpoint, _) = server(&context, "server");
-    let client = open(&context, SocketType::Dealer);
+    let client = context.open_briefly(SocketType::Dealer);
     client.set(number::PLAIN_USERNAME, Some(b"admin")).unwrap();
     client.set(number::PLAIN_PASSWORD, Some(b"secret")).unwrap();
     let of_client = Reader::of(&context, &client, "inproc://client");
@@ -244,15 +230,15 @@ fn a_client_that_was_turned_away_does_not_come_back() {
 
 #[test]
 fn a_client_is_told_nothing_where_a_zap_handler_talks_nonsense() {
-    let context = context();
-    let handler = open(&context, SocketType::Rep);
+    let context = Context::without_rules();
+    let handler = context.open_briefly(SocketType::Rep);
     handler.bind("inproc://zeromq.zap.01").unwrap();
-    let server = open(&context, SocketType::Dealer);
+    let server = context.open_briefly(SocketType::Dealer);
     server.set(number::ZAP_DOMAIN, Some(b"domain")).unwrap();
     server.bind("tcp://127.0.0.1:*").unwrap();
     let endpoint = last_endpoint(&server);
     let of_server = Reader::of(&context, &server, "inproc://server");
-    let client = open(&context, SocketType::Dealer);
+    let client = context.open_briefly(SocketType::Dealer);
     let of_client = Reader::of(&context, &client, "inproc://client");
     client.connect(&endpoint).unwrap();
     handler.receive(0).unwrap();

@@ -273,16 +273,13 @@ impl Socket {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::context::Context;
-    use crate::policy::Governing;
 
     /// Another thread that sets an option gives the engine the program's own mechanism, whatever a rule says.
     #[test]
     fn no_option_is_set_between_the_decision_of_a_rule_and_the_endpoint() {
-        let context = Arc::new(Context::new(Arc::new(Governing::new(Ok(None)))));
+        let context = Context::without_rules();
         let socket = context.open(SocketType::Pull).unwrap();
         let endpoint = parse("tcp://127.0.0.1:*").unwrap();
         for role in [Role::Bind, Role::Connect] {

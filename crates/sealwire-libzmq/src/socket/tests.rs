@@ -10,23 +10,9 @@ use super::{DONTWAIT, SNDMORE, Socket};
 use crate::context::Context;
 use crate::errno::Errno;
 use crate::options::{number, socks_proxy};
-use crate::policy::Governing;
 
 /// Nothing here takes that long unless it is broken.
 const TIMEOUT: Duration = Duration::from_secs(60);
-
-/// One without rules.
-fn context() -> Arc<Context> {
-    Arc::new(Context::new(Arc::new(Governing::new(Ok(None)))))
-}
-
-fn open(context: &Arc<Context>, socket_type: SocketType) -> Arc<Socket> {
-    let socket = context.open(socket_type).unwrap();
-    socket
-        .set(number::LINGER, Some(&0_i32.to_ne_bytes()))
-        .unwrap();
-    socket
-}
 
 /// The endpoint that was bound last.
 fn last(socket: &Socket) -> String {
@@ -50,10 +36,10 @@ fn receive(socket: &Socket) -> Vec<u8> {
 
 #[test]
 fn a_router_speaks_first_under_the_routing_id_that_it_chose() {
-    let context = context();
+    let context = Context::without_rules();
     let (answers, asks) = (
-        open(&context, SocketType::Router),
-        open(&context, SocketType::Router),
+        context.open_briefly(SocketType::Router),
+        context.open_briefly(SocketType::Router),
     );
     answers.bind("tcp://127.0.0.1:*").unwrap();
     asks.set(number::ROUTING_ID, Some(b"asks")).unwrap();
@@ -75,10 +61,10 @@ fn a_router_speaks_first_under_the_routing_id_that_it_chose() {
 
 #[test]
 fn a_stream_answers_the_routing_id_of_its_connection() {
-    let context = context();
+    let context = Context::without_rules();
     let (server, client) = (
-        open(&context, SocketType::Stream),
-        open(&context, SocketType::Stream),
+        context.open_briefly(SocketType::Stream),
+        context.open_briefly(SocketType::Stream),
     );
     server.bind("tcp://127.0.0.1:*").unwrap();
     client.connect(&last(&server)).unwrap();
@@ -100,9 +86,9 @@ fn a_stream_answers_the_routing_id_of_its_connection() {
 
 #[test]
 fn other_types_choose_no_routing_ids() {
-    let context = context();
+    let context = Context::without_rules();
     for socket_type in [SocketType::Dealer, SocketType::Push, SocketType::Rep] {
-        let socket = open(&context, socket_type);
+        let socket = context.open_briefly(socket_type);
         let set = socket.set(number::CONNECT_ROUTING_ID, Some(b"name"));
         assert_eq!(set, Err(Errno::INVAL), "{socket_type}");
     }
@@ -111,9 +97,9 @@ fn other_types_choose_no_routing_ids() {
 #[test]
 fn a_context_without_threads_reaches_its_own_process_only() {
     const IO_THREADS: i32 = 1;
-    let context = context();
+    let context = Context::without_rules();
     context.set(IO_THREADS, 0).unwrap();
-    let socket = open(&context, SocketType::Push);
+    let socket = context.open_briefly(SocketType::Push);
     for endpoint in ["tcp://127.0.0.1:*", "ipc:///tmp/sealwire-no-threads"] {
         assert_eq!(socket.bind(endpoint), Err(Errno::MTHREAD));
     }
@@ -124,9 +110,9 @@ fn a_context_without_threads_reaches_its_own_process_only() {
 #[test]
 fn an_affinity_that_names_no_thread_is_refused_and_another_is_not() {
     const IO_THREADS: i32 = 1;
-    let context = context();
+    let context = Context::without_rules();
     context.set(IO_THREADS, 2).unwrap();
-    let socket = open(&context, SocketType::Push);
+    let socket = context.open_briefly(SocketType::Push);
     let affinity = |bits: u64| socket.set(number::AFFINITY, Some(&bits.to_ne_bytes()));
     affinity(0b100).unwrap();
     assert_eq!(socket.bind("tcp://127.0.0.1:*"), Err(Errno::MTHREAD));
@@ -165,14 +151,15 @@ fn terminate(context: Arc<Context>) {
 
 #[test]
 fn what_was_sent_before_anybody_bound_waits_for_that_and_holds_up_no_end() {
-    let context = context();
+    let context = Context::without_rules();
     for endpoint in ["inproc://later", "inproc://never"] {
-        let push = open(&context, SocketType::Push);
+        // Without a limit to its linger time, as programs have it.
+        let push = context.open(SocketType::Push).unwrap();
         push.connect(endpoint).unwrap();
         send(&push, &[endpoint]);
         push.close();
     }
-    let pull = open(&context, SocketType::Pull);
+    let pull = context.open_briefly(SocketType::Pull);
     pull.bind("inproc://later").unwrap();
     let part = pull.receive(DONTWAIT).unwrap();
     assert_eq!(part.as_bytes(), b"inproc://later");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::FIRST_THREAD;
 use crate::endpoint::Endpoint;
+use crate::limits::MAX_IO_THREADS;
 use crate::options::EndpointOptions;
 use crate::peer::PeerAddress;
 
@@ -69,13 +70,15 @@ impl Registration {
 
     /// With where its listener listens, and the number of the descriptor.
     pub(crate) fn listening_at(
-        mut self,
+        self,
         local_address: Option<PeerAddress>,
         descriptor: Option<i32>,
     ) -> Self {
-        self.local_address = local_address;
-        self.descriptor = descriptor;
-        self
+        Registration {
+            local_address,
+            descriptor,
+            ..self
+        }
     }
 }
 
@@ -106,17 +109,14 @@ impl Endpoints {
 
     /// The I/O threads that may serve something of the socket.
     pub(super) fn threads(&self) -> Vec<usize> {
-        let threads = self.threads | 1 << FIRST_THREAD;
-        let is_one = |thread: &u32| threads & (1 << thread) != 0;
-        (0..u64::BITS)
-            .filter(is_one)
-            .map(|it| it as usize)
+        (0..MAX_IO_THREADS)
+            .filter(|thread| self.is_served_by(*thread))
             .collect()
     }
 
     /// Whether this thread has served something of the socket.
     pub(super) fn is_served_by(&self, thread: usize) -> bool {
-        (self.threads | 1 << FIRST_THREAD) & (1 << thread) != 0
+        thread == FIRST_THREAD || self.threads & (1 << thread) != 0
     }
 
     /// Takes an endpoint out. What works for it goes on until it is released.

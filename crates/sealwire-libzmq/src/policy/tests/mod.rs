@@ -7,6 +7,7 @@ mod talking;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use libc::c_int;
 use sealwire::blocking::Socket as Native;
@@ -18,6 +19,9 @@ use super::Governing;
 use crate::context::Context;
 use crate::options::number;
 use crate::socket::Socket;
+
+/// Nothing here takes that long unless it is broken.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder with keys, and rules over it.
 struct Rules {
@@ -68,14 +72,14 @@ const CLIENT: &str =
     "mechanism = \"blake3\"\nserver_key_file = \"server.pub\"\nsecret_key_file = \"client.key\"\n";
 
 fn socket(governing: &Arc<Governing>, socket_type: SocketType) -> Arc<Socket> {
-    Arc::new(Context::new(governing.clone()))
-        .open(socket_type)
-        .unwrap()
+    Arc::new(Context::new(governing.clone())).open_briefly(socket_type)
 }
 
 fn native(socket_type: SocketType, security: impl Into<Security>) -> Native {
     Native::builder(socket_type)
         .security(security)
+        .send_timeout(TIMEOUT)
+        .receive_timeout(TIMEOUT)
         .build_blocking()
         .unwrap()
 }
@@ -102,6 +106,13 @@ fn bound(socket: &Socket, endpoint: &str) -> String {
 /// One message from the native socket to that of libzmq.
 fn arrives(from: &Native, to: &Socket) {
     from.send("payload").unwrap();
+    assert_eq!(to.receive(0).unwrap().as_bytes(), b"payload");
+}
+
+/// One message between two sockets of libzmq.
+fn passes(from: &Socket, to: &Socket) {
+    let part = Frame::copy_from_slice(b"payload");
+    from.send(part, 0).map_err(|(error, _)| error).unwrap();
     assert_eq!(to.receive(0).unwrap().as_bytes(), b"payload");
 }
 
