@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 use sealwire::{Endpoint, SocketType, embed};
 use sealwire_policy::{Fault, Own, Policy, Role, Ruling, Sources};
@@ -21,6 +21,8 @@ pub(crate) struct Governing {
     rules: Result<Option<Policy>, Fault>,
     /// Each line is written once.
     told: Mutex<Vec<String>>,
+    /// That plain text leaves the machine.
+    warned: Once,
 }
 
 /// Returns the rules of this process, which are read when it makes its first context. `secure` says that it runs with
@@ -36,6 +38,7 @@ impl Governing {
         Governing {
             rules,
             told: Mutex::default(),
+            warned: Once::new(),
         }
     }
 
@@ -77,15 +80,12 @@ impl Governing {
 
     /// Says once that a program without rules sends plain text.
     fn warn(&self, endpoint: &Endpoint) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_empty() {
-            let line = format!(
+        self.warned.call_once(|| {
+            self.tell(format!(
                 "{endpoint} is plain text and leaves this machine (told once for a process); \
                  SEALWIRE_CONFIG names a file with rules for encryption, or for plain text"
-            );
-            embed::tell(&line);
-            told.push(line);
-        }
+            ));
+        });
     }
 
     /// Writes a line on standard error, once.
