@@ -1,8 +1,10 @@
 //! Passing messages between two sockets, with a copy of each for a third, under the control of a fourth.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sealwire::Frame;
+use sealwire::Message;
+use sealwire_zmtp::Frames;
 
 use crate::errno::Errno;
 use crate::polling::{Item, Source, poll};
@@ -16,6 +18,22 @@ const BURST: usize = 1000;
 struct Passed {
     messages: u64,
     bytes: u64,
+}
+
+impl Passed {
+    fn of(messages: &VecDeque<Message>) -> Self {
+        let parts = messages.iter().map(|message| message.len() as u64);
+        let bytes = messages.iter().map(|message| message.size() as u64);
+        Passed {
+            messages: parts.sum(),
+            bytes: bytes.sum(),
+        }
+    }
+
+    fn add(&mut self, more: Passed) {
+        self.messages += more.messages;
+        self.bytes += more.bytes;
+    }
 }
 
 /// A socket with what came from it and went to it.
@@ -132,41 +150,42 @@ fn item(socket: &Arc<Socket>, events: i16) -> Item<'static> {
 
 /// Passes on what is there, up to a burst of it.
 fn pass(sides: &mut [Side; 2], direction: usize, capture: Option<&Socket>) -> Result<(), Errno> {
-    for _ in 0..BURST {
-        loop {
-            let mut part = match sides[direction].socket.receive(DONTWAIT) {
-                Ok(part) => part,
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(error) => return Err(error),
-            };
-            let size = part.size() as u64;
-            let more = part.more();
-            let flags = if more { SNDMORE } else { 0 };
-            if let Some(capture) = capture {
-                send(capture, part.share().take(), flags)?;
-            }
-            send(&sides[1 - direction].socket, part.take(), flags)?;
-            let received = &mut sides[direction].received;
-            received.messages += 1;
-            received.bytes += size;
-            let sent = &mut sides[1 - direction].sent;
-            sent.messages += 1;
-            sent.bytes += size;
-            if !more {
-                break;
-            }
+    let mut left = BURST;
+    while left > 0 {
+        let mut messages = match sides[direction].socket.receive_whole() {
+            Ok(messages) => messages,
+            Err(Errno::AGAIN) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        left = left.saturating_sub(messages.len());
+        let passed = Passed::of(&messages);
+        if let Some(capture) = capture {
+            send_whole(capture, &mut messages.clone())?;
         }
+        send_whole(&sides[1 - direction].socket, &mut messages)?;
+        sides[direction].received.add(passed);
+        sides[1 - direction].sent.add(passed);
     }
     Ok(())
 }
 
-/// Sends a part, whatever signals come.
-fn send(socket: &Socket, mut part: Frame, flags: i32) -> Result<(), Errno> {
+/// Sends messages, whatever signals come.
+fn send_whole(socket: &Socket, messages: &mut VecDeque<Message>) -> Result<(), Errno> {
     loop {
-        match socket.send(part, flags) {
-            Ok(()) => return Ok(()),
-            Err((Errno::INTR, back)) => part = back,
-            Err((error, _)) => return Err(error),
+        match socket.send_whole(messages) {
+            Err(Errno::INTR) => {}
+            sent => return sent,
+        }
+    }
+}
+
+/// Sends a part, whatever signals come.
+fn send(socket: &Socket, part: &[u8], flags: i32) -> Result<(), Errno> {
+    let mut part = Frames::single(part);
+    loop {
+        match socket.send(&mut part, flags) {
+            Err(Errno::INTR) => {}
+            sent => return sent,
         }
     }
 }
@@ -178,7 +197,7 @@ fn apply(control: &Socket, state: State, sides: &[Side; 2]) -> Result<State, Err
         Err(Errno::AGAIN) => return Ok(state),
         Err(error) => return Err(error),
     };
-    let answer = |part: &[u8], flags| send(control, Frame::copy_from_slice(part), flags);
+    let answer = |part: &[u8], flags| send(control, part, flags);
     let next = match command.as_bytes() {
         b"STATISTICS" => {
             let [front, back] = sides;

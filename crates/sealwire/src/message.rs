@@ -95,6 +95,10 @@ impl Message {
         &mut self.frames
     }
 
+    pub(crate) fn parts_mut(&mut self) -> (&mut Frames, &mut Option<Arc<Peer>>) {
+        (&mut self.frames, &mut self.peer)
+    }
+
     /// Returns the peer that sent this message, as the handshake proved it; `None` for a message made here.
     ///
     /// Never taken from a routing id: every frame is what a peer chose to send, this is not.

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use crate::programs::Program;
-use crate::{Failure, platform};
+use crate::{Failure, platform, speed};
 
 /// libzmq's sources, and the folder that keeps what was compiled of them.
 pub(crate) struct Build {
@@ -156,6 +156,31 @@ impl Build {
             succeed(&mut command)?;
             Ok(fs::rename(incomplete, path)?)
         })
+    }
+
+    /// Compiles what measures, with the sources in `own`, and returns the folder of the programs.
+    pub(crate) fn measurements(&self, own: &Path) -> Result<PathBuf, Failure> {
+        let library = self.libzmq()?;
+        let folder = self.cache.join("measurements");
+        fs::create_dir_all(&folder)?;
+        each(self.jobs, speed::sources(&self.vendor, own)?, |source| {
+            let name = source.file_stem().unwrap_or_default();
+            let is_c = source.extension().is_some_and(|extension| extension == "c");
+            let mut command = match is_c {
+                true => Command::new("cc"),
+                false => self.compiler(&self.vendor, &[]),
+            };
+            command
+                .arg("-O2")
+                .arg("-I")
+                .arg(self.vendor.join("include"));
+            command.arg(&source).arg("-L").arg(&library);
+            command
+                .args(["-lzmq", "-pthread", "-o"])
+                .arg(folder.join(name));
+            succeed(&mut command)
+        })?;
+        Ok(folder)
     }
 
     /// Where the program of this name is.

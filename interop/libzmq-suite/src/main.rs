@@ -6,6 +6,7 @@ mod judge;
 mod platform;
 mod programs;
 mod run;
+mod speed;
 mod unity;
 mod vendor;
 
@@ -23,6 +24,7 @@ use build::Build;
 use expected::{Difference, Expected, differences};
 use judge::{Libraries, confirmed, line, reference, run_all};
 use programs::Program;
+use speed::Speed;
 
 /// Why the suite itself could not go on.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -32,7 +34,7 @@ pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 struct Arguments {
     #[arg(value_enum, default_value = "check")]
     mode: Mode,
-    /// Only this program; may be repeated.
+    /// Only this program, or measurements with this in their name; may be repeated.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// The library under test [default: what `cargo build -p sealwire-libzmq` makes].
@@ -53,6 +55,12 @@ struct Arguments {
     /// Programs to run, and files to compile, at once.
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
+    /// With `speed`: how often each library runs.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    rounds: usize,
+    /// With `speed`: a Python that has pyzmq.
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
     /// Print all that the programs write.
     #[arg(long)]
     verbose: bool,
@@ -70,6 +78,8 @@ enum Mode {
     Libzmq,
     /// Name the programs, and why some do not run.
     List,
+    /// Measure both in turns, on a machine with nothing else to do.
+    Speed,
 }
 
 fn home() -> &'static Path {
@@ -90,6 +100,10 @@ fn main() -> ExitCode {
 /// Returns whether all is as expected.
 fn suite(arguments: &Arguments) -> Result<bool, Failure> {
     let vendor = vendor::folder()?;
+    if matches!(arguments.mode, Mode::Speed) {
+        measure(arguments, &vendor)?;
+        return Ok(true);
+    }
     let tests = vendor.join("tests");
     let mut programs = programs::all(&tests, arguments.drafts)?;
     if !arguments.only.is_empty() {
@@ -106,9 +120,7 @@ fn suite(arguments: &Arguments) -> Result<bool, Failure> {
         list(&tests, &programs)?;
         return Ok(true);
     }
-    fs::create_dir_all(&arguments.cache)?;
-    let cache = arguments.cache.canonicalize()?;
-    let mut build = Build::new(&vendor, &cache, arguments.drafts, arguments.jobs)?;
+    let mut build = begin(arguments, &vendor)?;
     if let Some(header) = &arguments.header {
         build = build.with_header(header)?;
     }
@@ -175,8 +187,32 @@ fn suite(arguments: &Arguments) -> Result<bool, Failure> {
             expected::write(&path, &expected)?;
             Ok(true)
         }
-        Mode::Ours | Mode::Libzmq | Mode::List => Ok(true),
+        Mode::Ours | Mode::Libzmq | Mode::List | Mode::Speed => Ok(true),
     }
+}
+
+fn begin(arguments: &Arguments, vendor: &Path) -> Result<Build, Failure> {
+    fs::create_dir_all(&arguments.cache)?;
+    let cache = arguments.cache.canonicalize()?;
+    Build::new(vendor, &cache, arguments.drafts, arguments.jobs)
+}
+
+/// Measures both libraries.
+fn measure(arguments: &Arguments, vendor: &Path) -> Result<(), Failure> {
+    let build = begin(arguments, vendor)?;
+    let ours = under_its_name(arguments.library.as_deref())?;
+    let libraries = Libraries {
+        libzmq: build.libzmq()?,
+        ours: ours.path().to_owned(),
+    };
+    let speed = Speed {
+        build: &build,
+        libraries: &libraries,
+        python: arguments.python.as_deref(),
+        rounds: arguments.rounds.max(1),
+        only: &arguments.only,
+    };
+    speed.run()
 }
 
 /// Compares the reports with `expected`, and says what counts.

@@ -19,7 +19,17 @@ const RESTING: usize = 1024;
 struct Slot<T> {
     tag: AtomicU32,
     kind: u32,
+    /// How many were closed in it.
+    closed: AtomicU32,
     value: RwLock<Option<Arc<T>>>,
+}
+
+/// What a thread used last.
+pub(super) struct Kept<T: 'static> {
+    slot: &'static Slot<T>,
+    /// Closings of the slot before it.
+    closed: u32,
+    value: Arc<T>,
 }
 
 /// All handles of one kind.
@@ -46,6 +56,7 @@ impl<T> Handles<T> {
             Box::leak(Box::new(Slot {
                 tag: AtomicU32::new(FREE),
                 kind: self.kind,
+                closed: AtomicU32::new(0),
                 value: RwLock::new(None),
             }))
         });
@@ -61,11 +72,33 @@ impl<T> Handles<T> {
         value.clone()
     }
 
+    /// The same for a thread that uses one handle again and again: `kept` is what it used last. It keeps the value
+    /// alive until the next use of another, or until it is forgotten.
+    #[inline]
+    pub(super) fn get_again<'a>(
+        &self,
+        handle: *mut c_void,
+        kept: &'a mut Option<Kept<T>>,
+    ) -> Option<&'a Arc<T>> {
+        let slot = self.slot(handle)?;
+        let closed = slot.closed.load(Ordering::Acquire);
+        let same = |kept: &Kept<T>| ptr::eq(kept.slot, slot) && kept.closed == closed;
+        if !kept.as_ref().is_some_and(same) {
+            *kept = Some(Kept {
+                slot,
+                closed,
+                value: self.get(handle)?,
+            });
+        }
+        kept.as_ref().map(|kept| &kept.value)
+    }
+
     /// Takes the value out. `None` as for [`get`](Self::get).
     pub(super) fn close(&self, handle: *mut c_void) -> Option<Arc<T>> {
         let slot = self.slot(handle)?;
         let value = (slot.value.write().unwrap_or_else(PoisonError::into_inner)).take()?;
         slot.tag.store(FREE, Ordering::Release);
+        slot.closed.fetch_add(1, Ordering::Release);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.push_back(slot);
         Some(value)
@@ -97,7 +130,13 @@ mod tests {
         assert_eq!(NUMBERS.get(seven).as_deref(), Some(&7));
         assert!(NUMBERS.get(text).is_none() && TEXTS.get(seven).is_none());
         assert!(NUMBERS.get(ptr::null_mut()).is_none());
+        let mut kept = None;
+        for _ in 0..2 {
+            let again = NUMBERS.get_again(seven, &mut kept);
+            assert_eq!(again.map(|value| **value), Some(7));
+        }
         assert_eq!(NUMBERS.close(seven).as_deref(), Some(&7));
+        assert!(NUMBERS.get_again(seven, &mut kept).is_none());
         assert!(NUMBERS.close(seven).is_none() && NUMBERS.get(seven).is_none());
         // The next is another.
         let eight = NUMBERS.open(Arc::new(8));

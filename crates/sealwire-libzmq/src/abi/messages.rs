@@ -34,7 +34,7 @@ fn put(place: *mut Msg, message: Msg) -> Result<(), Errno> {
 }
 
 /// Ends a message and puts another in its place.
-pub(super) fn replace(place: *mut Msg, with: Msg) -> Result<(), Errno> {
+fn replace(place: *mut Msg, with: Msg) -> Result<(), Errno> {
     *message(place)? = with;
     Ok(())
 }
@@ -48,7 +48,13 @@ pub extern "C" fn zmq_msg_init(place: *mut Msg) -> c_int {
 /// `zmq_msg_init_size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_init_size(place: *mut Msg, size: usize) -> c_int {
-    guard::status(|| put(place, Msg::of_size(size)?))
+    guard::status(|| {
+        if place.is_null() {
+            return Err(Errno::FAULT);
+        }
+        // SAFETY: not null; the memory of a message, as the program says.
+        unsafe { Msg::begin(place, size) }
+    })
 }
 
 /// `zmq_msg_init_data`.

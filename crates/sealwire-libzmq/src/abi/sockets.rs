@@ -1,13 +1,15 @@
 //! Sockets: making, closing, options, endpoints, sending and receiving.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use libc::{c_char, c_int, c_void, iovec};
 use sealwire::Frame;
+use sealwire_zmtp::Frames;
 
 use super::contexts::context;
-use super::handles::Handles;
-use super::messages::{message, replace};
+use super::handles::{Handles, Kept};
+use super::messages::message;
 use super::pointers::{answer, bytes, copy_out, object, objects, text};
 use super::{guard, pointers};
 use crate::errno::Errno;
@@ -15,6 +17,42 @@ use crate::message::Msg;
 use crate::socket::{SNDMORE, Socket, type_of};
 
 static SOCKETS: Handles<Socket> = Handles::of_kind(2);
+
+thread_local! {
+    /// The socket that this thread used last: to find one costs several times what a message in a queue does.
+    static LAST: RefCell<Option<Kept<Socket>>> = const { RefCell::new(None) };
+}
+
+/// Calls `operation` with a socket that this thread sends or receives with.
+#[inline]
+fn with<R>(
+    handle: *mut c_void,
+    operation: impl FnOnce(&Socket) -> Result<R, Errno>,
+) -> Result<R, Errno> {
+    let mut operation = Some(operation);
+    let done = LAST.try_with(|last| {
+        // A function of the program that frees a message may call this one while another call is under way.
+        let mut last = last.try_borrow_mut().ok()?;
+        let operation = operation.take()?;
+        let socket = SOCKETS.get_again(handle, &mut last).ok_or(Errno::NOTSOCK);
+        Some(socket.and_then(|socket| operation(socket)))
+    });
+    match (done, operation) {
+        (Ok(Some(done)), _) => done,
+        // The thread is about to end.
+        (_, Some(operation)) => operation(&*socket(handle)?),
+        (_, None) => Err(Errno::FAULT),
+    }
+}
+
+/// Keeps no socket alive for this thread.
+fn forget() {
+    let _ = LAST.try_with(|last| {
+        let kept = last.try_borrow_mut().ok()?.take();
+        drop(kept);
+        Some(())
+    });
+}
 
 pub(super) fn socket(handle: *mut c_void) -> Result<Arc<Socket>, Errno> {
     SOCKETS.get(handle).ok_or(Errno::NOTSOCK)
@@ -39,6 +77,7 @@ pub extern "C" fn zmq_close(handle: *mut c_void) -> c_int {
     guard::status(|| {
         let socket = SOCKETS.close(handle).ok_or(Errno::NOTSOCK)?;
         socket.close();
+        forget();
         Ok(())
     })
 }
@@ -115,9 +154,9 @@ pub extern "C" fn zmq_send(
     flags: c_int,
 ) -> c_int {
     guard::number(|| {
-        let socket = socket(handle)?;
-        let part = Frame::copy_from_slice(bytes(data, size)?);
-        socket.send(part, flags).map_err(|(error, _)| error)?;
+        let mut part = Frames::single(Frame::new());
+        part.refill(bytes(data, size)?);
+        with(handle, |socket| socket.send(&mut part, flags))?;
         Ok(told(size))
     })
 }
@@ -142,9 +181,12 @@ pub extern "C" fn zmq_recv(
     flags: c_int,
 ) -> c_int {
     guard::number(|| {
-        let part = socket(handle)?.receive(flags)?;
-        copy_out(part.as_bytes(), data, size);
-        Ok(told(part.size()))
+        with(handle, |socket| {
+            socket.receive_with(flags, |part, _, _| {
+                copy_out(part, data, size);
+                told(part.len())
+            })
+        })
     })
 }
 
@@ -152,16 +194,19 @@ pub extern "C" fn zmq_recv(
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_send(place: *mut Msg, handle: *mut c_void, flags: c_int) -> c_int {
     guard::number(|| {
-        let socket = socket(handle)?;
-        let message = message(place)?;
-        let size = message.size();
-        match socket.send(message.take(), flags) {
-            Ok(()) => Ok(told(size)),
-            Err((error, part)) => {
-                *message = Msg::received(part, None, false);
-                Err(error)
+        with(handle, |socket| {
+            let message = message(place)?;
+            let size = message.size();
+            let mut part = Frames::single(Frame::new());
+            message.take_into(&mut part);
+            let sent = socket.send(&mut part, flags);
+            if sent.is_err()
+                && let Some(part) = part.first_mut()
+            {
+                message.fill(part, None, false);
             }
-        }
+            sent.map(|()| told(size))
+        })
     })
 }
 
@@ -169,12 +214,11 @@ pub extern "C" fn zmq_msg_send(place: *mut Msg, handle: *mut c_void, flags: c_in
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_recv(place: *mut Msg, handle: *mut c_void, flags: c_int) -> c_int {
     guard::number(|| {
-        let socket = socket(handle)?;
-        message(place)?;
-        let part = socket.receive(flags)?;
-        let size = part.size();
-        replace(place, part)?;
-        Ok(told(size))
+        with(handle, |socket| {
+            let message = message(place)?;
+            socket.receive_into(message, flags)?;
+            Ok(told(message.size()))
+        })
     })
 }
 
@@ -208,8 +252,7 @@ pub extern "C" fn zmq_sendiov(
         for (index, element) in elements.iter().enumerate() {
             let part = Frame::copy_from_slice(bytes(element.iov_base, element.iov_len)?);
             let more = if index + 1 < count { SNDMORE } else { 0 };
-            let sent = socket.send(part, flags & !SNDMORE | more);
-            sent.map_err(|(error, _)| error)?;
+            socket.send(&mut Frames::single(part), flags & !SNDMORE | more)?;
             size = element.iov_len;
         }
         Ok(told(size))

@@ -1,5 +1,6 @@
 //! The parts of a message, and what becomes of them.
 
+use std::alloc::{self, Layout};
 use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use libc::{c_char, c_void};
 use sealwire::{Frame, Peer};
+use sealwire_zmtp::Frames;
 
 use super::told::Told;
 use crate::errno::Errno;
@@ -27,18 +29,71 @@ const TOLD: u8 = 4;
 enum Kind {
     None = 0,
     InPlace = 1,
-    Vec = 2,
+    Heap = 2,
     Bytes = 3,
     Constant = 4,
 }
 
-/// The parts of a `Vec<u8>`.
+/// The parts of a `Vec<u8>` that is full, or that the program fills before it reads or sends it.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct VecParts {
+struct Heap {
     data: *mut u8,
     length: usize,
-    capacity: usize,
+}
+
+impl Heap {
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    #[inline]
+    fn of_size(length: usize) -> Result<Self, Errno> {
+        let layout = Layout::array::<u8>(length).map_err(|_| Errno::NOMEM)?;
+        // SAFETY: a message of so many bytes is longer than none.
+        let data = unsafe { alloc::alloc(layout) };
+        match data.is_null() {
+            true => Err(Errno::NOMEM),
+            false => Ok(Heap { data, length }),
+        }
+    }
+
+    /// A copy.
+    fn of(bytes: &[u8]) -> Self {
+        let mut bytes = ManuallyDrop::new(Box::<[u8]>::from(bytes));
+        Heap {
+            data: bytes.as_mut_ptr(),
+            length: bytes.len(),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Given away once, and filled.
+    #[inline]
+    unsafe fn into_vec(self) -> Vec<u8> {
+        // SAFETY: allocated with this length by the same allocator, as the caller says once.
+        unsafe { Vec::from_raw_parts(self.data, self.length, self.length) }
+    }
+
+    /// # Safety
+    ///
+    /// As long as it was not given away, and filled.
+    #[inline]
+    unsafe fn as_slice<'a>(self) -> &'a [u8] {
+        // SAFETY: as many bytes, which are there and filled, as the caller says.
+        unsafe { std::slice::from_raw_parts(self.data, self.length) }
+    }
+
+    /// # Safety
+    ///
+    /// Given back once.
+    #[inline]
+    unsafe fn free(self) {
+        if let Ok(layout) = Layout::array::<u8>(self.length) {
+            // SAFETY: allocated with this layout, and given back once, as the caller says.
+            unsafe { alloc::dealloc(self.data, layout) }
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -51,7 +106,7 @@ struct Constant {
 #[repr(C)]
 union Body {
     in_place: [u8; IN_PLACE],
-    vec: VecParts,
+    heap: Heap,
     bytes: ManuallyDrop<Bytes>,
     constant: Constant,
 }
@@ -123,31 +178,36 @@ impl Msg {
         }
     }
 
-    /// A message of `size` zeros, for the program to fill.
+    /// Makes the memory a message of `size` bytes, for the program to fill. What was there counts for nothing.
     ///
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub(crate) fn of_size(size: usize) -> Result<Self, Errno> {
-        if size <= IN_PLACE {
-            let mut message = Msg::new();
-            message.length = size as u8;
-            return Ok(message);
-        }
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size).map_err(|_| Errno::NOMEM)?;
-        bytes.resize(size, 0);
-        Ok(Self::of_vec(bytes))
-    }
-
-    fn of_vec(bytes: Vec<u8>) -> Self {
-        let mut bytes = ManuallyDrop::new(bytes);
-        let vec = VecParts {
-            data: bytes.as_mut_ptr(),
-            length: bytes.len(),
-            capacity: bytes.capacity(),
+    ///
+    /// # Safety
+    ///
+    /// The memory of a message.
+    #[inline]
+    pub(crate) unsafe fn begin(place: *mut Msg, size: usize) -> Result<(), Errno> {
+        // Field by field: a message that is made elsewhere and copied here costs three times that.
+        let (kind, length) = match size {
+            ..=IN_PLACE => (Kind::InPlace, size as u8),
+            _ => {
+                let heap = Heap::of_size(size)?;
+                // SAFETY: the memory of a message, as the caller says.
+                unsafe { (&raw mut (*place).body.heap).write(heap) };
+                (Kind::Heap, 0)
+            }
         };
-        Self::with(Kind::Vec, Body { vec })
+        // SAFETY: as above.
+        unsafe {
+            (&raw mut (*place).peer).write(ptr::null());
+            (&raw mut (*place).kind).write(kind);
+            (&raw mut (*place).length).write(length);
+            (&raw mut (*place).flags).write(0);
+            (&raw mut (*place).check).write(CHECK);
+        }
+        Ok(())
     }
 
     fn of_bytes(bytes: Bytes) -> Self {
@@ -183,21 +243,26 @@ impl Msg {
         }
     }
 
-    /// A part of a message that came.
-    pub(crate) fn received(part: Frame, peer: Option<Arc<Peer>>, more: bool) -> Self {
-        let mut message = if part.len() <= IN_PLACE {
-            let mut message = Msg::new();
-            let mut in_place = [0; IN_PLACE];
-            in_place[..part.len()].copy_from_slice(&part);
-            message.body = Body { in_place };
-            message.length = part.len() as u8;
-            message
+    /// Ends the message, and makes it one of a part that came.
+    #[inline]
+    pub(crate) fn fill(&mut self, part: &mut Frame, peer: Option<Arc<Peer>>, more: bool) {
+        self.clear();
+        let size = part.len();
+        if size <= IN_PLACE {
+            self.kind = Kind::InPlace;
+            self.length = size as u8;
+            let body = (&raw mut self.body).cast::<u8>();
+            // SAFETY: the body has room for as many.
+            unsafe { ptr::copy_nonoverlapping(part.as_ptr(), body, size) };
+        } else if size <= Frame::INLINE {
+            self.body.heap = Heap::of(part);
+            self.kind = Kind::Heap;
         } else {
-            Self::of_bytes(part.into_bytes())
-        };
-        message.peer = peer.map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
-        message.flags = if more { MORE } else { 0 };
-        message
+            self.kind = Kind::Bytes;
+            self.body.bytes = ManuallyDrop::new(mem::take(part).into_bytes());
+        }
+        self.peer = peer.map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
+        self.flags = if more { MORE } else { 0 };
     }
 
     /// Whether there is a message. Memory that was never a message may look like one, as anywhere in C.
@@ -211,7 +276,7 @@ impl Msg {
             Kind::None => 0,
             Kind::InPlace => usize::from(self.length),
             // SAFETY: of this kind.
-            Kind::Vec => unsafe { self.body.vec.length },
+            Kind::Heap => unsafe { self.body.heap.length },
             // SAFETY: of this kind.
             Kind::Bytes => unsafe { self.body.bytes.len() },
             // SAFETY: of this kind.
@@ -225,7 +290,7 @@ impl Msg {
             Kind::None => ptr::null_mut(),
             Kind::InPlace => (&raw mut self.body).cast(),
             // SAFETY: of this kind.
-            Kind::Vec => unsafe { self.body.vec.data.cast() },
+            Kind::Heap => unsafe { self.body.heap.data.cast() },
             // SAFETY: of this kind.
             Kind::Bytes => unsafe { self.body.bytes.as_ptr().cast_mut().cast() },
             // SAFETY: of this kind.
@@ -239,10 +304,8 @@ impl Msg {
             Kind::None => &[],
             // SAFETY: of this kind; no more are used than are there.
             Kind::InPlace => unsafe { &self.body.in_place[..usize::from(self.length)] },
-            // SAFETY: of this kind; the parts of a vector that lives as long as the message.
-            Kind::Vec => unsafe {
-                std::slice::from_raw_parts(self.body.vec.data, self.body.vec.length)
-            },
+            // SAFETY: of this kind; it lives as long as the message, and the program has filled it.
+            Kind::Heap => unsafe { self.body.heap.as_slice() },
             // SAFETY: of this kind.
             Kind::Bytes => unsafe { &self.body.bytes },
             Kind::Constant => {
@@ -268,27 +331,25 @@ impl Msg {
     }
 
     /// Takes the body as a part to send, and leaves an empty message.
-    pub(crate) fn take(&mut self) -> Frame {
-        let frame = match self.kind {
-            Kind::None | Kind::InPlace => Frame::copy_from_slice(self.as_bytes()),
-            Kind::Constant => Frame::copy_from_slice(self.as_bytes()),
-            Kind::Vec => {
-                // SAFETY: of this kind; the kind is taken away below.
-                let vec = unsafe { self.body.vec };
+    #[inline]
+    pub(crate) fn take_into(&mut self, part: &mut Frames) {
+        match self.kind {
+            Kind::Heap if self.size() > Frame::INLINE => {
                 self.kind = Kind::None;
-                // SAFETY: the parts of a vector, given away once.
-                let bytes = unsafe { Vec::from_raw_parts(vec.data, vec.length, vec.capacity) };
-                Frame::from(bytes)
+                // SAFETY: it was of this kind, and is taken once.
+                *part = Frames::single(unsafe { self.body.heap.into_vec() });
             }
             Kind::Bytes => {
                 self.kind = Kind::None;
                 // SAFETY: it was of this kind, and is taken once.
-                Frame::from(unsafe { ManuallyDrop::take(&mut self.body.bytes) })
+                *part = Frames::single(unsafe { ManuallyDrop::take(&mut self.body.bytes) });
             }
-        };
+            _ => part.refill(self.as_bytes()),
+        }
         self.clear();
-        *self = Msg::new();
-        frame
+        self.kind = Kind::InPlace;
+        self.length = 0;
+        self.flags = 0;
     }
 
     /// Another message of the same bytes.
@@ -302,11 +363,9 @@ impl Msg {
                 body: unsafe { ptr::read(&raw const self.body) },
                 ..Msg::new()
             },
-            Kind::Vec => {
+            Kind::Heap => {
                 // SAFETY: of this kind; the body is replaced before anything else is done with it.
-                let vec = unsafe { self.body.vec };
-                // SAFETY: the parts of a vector, given away once.
-                let bytes = unsafe { Vec::from_raw_parts(vec.data, vec.length, vec.capacity) };
+                let bytes = unsafe { self.body.heap.into_vec() };
                 let bytes = Bytes::from(bytes);
                 self.kind = Kind::Bytes;
                 self.body.bytes = ManuallyDrop::new(bytes.clone());
@@ -377,12 +436,8 @@ impl Msg {
         self.clear_peer();
         match mem::replace(&mut self.kind, Kind::None) {
             Kind::None | Kind::InPlace | Kind::Constant => {}
-            Kind::Vec => {
-                // SAFETY: it was of this kind.
-                let vec = unsafe { self.body.vec };
-                // SAFETY: the parts of a vector, given back once.
-                drop(unsafe { Vec::from_raw_parts(vec.data, vec.length, vec.capacity) });
-            }
+            // SAFETY: it was of this kind, and is given back once.
+            Kind::Heap => unsafe { self.body.heap.free() },
             // SAFETY: it was of this kind, and is dropped once.
             Kind::Bytes => unsafe { ManuallyDrop::drop(&mut self.body.bytes) },
         }
@@ -414,6 +469,19 @@ mod tests {
         FREED.fetch_add(hint.addr(), Ordering::SeqCst);
     }
 
+    fn of_size(size: usize) -> Msg {
+        let mut message = Msg::new();
+        // SAFETY: a message that holds nothing.
+        unsafe { Msg::begin(&raw mut message, size) }.unwrap();
+        message
+    }
+
+    fn taken(message: &mut Msg) -> Vec<u8> {
+        let mut part = Frames::single(Frame::new());
+        message.take_into(&mut part);
+        part.frames()[0].to_vec()
+    }
+
     fn text(message: &Msg) -> &[u8] {
         message.as_bytes()
     }
@@ -422,20 +490,21 @@ mod tests {
     fn sizes_on_both_sides_of_each_limit_are_sent_and_received() {
         for size in [0, 1, 39, 40, 41, 70, 71, 4_096, 100_000] {
             let bytes: Vec<u8> = (0..size).map(|number| number as u8).collect();
-            let mut received = Msg::received(Frame::copy_from_slice(&bytes), None, true);
+            let mut received = Msg::new();
+            received.fill(&mut Frame::copy_from_slice(&bytes), None, true);
             assert!(received.is_one() && received.more() && received.size() == size);
             assert_eq!(text(&received), bytes);
             let mut copy = received.share();
             assert!(copy.more());
-            assert_eq!(received.take().as_slice(), bytes);
+            assert_eq!(taken(&mut received), bytes);
             assert!(received.is_one() && received.size() == 0 && !received.more());
-            assert_eq!(copy.take().as_slice(), bytes);
-            let mut written = Msg::of_size(size).unwrap();
-            assert_eq!(text(&written), vec![0; size]);
+            assert_eq!(taken(&mut copy), bytes);
+            let mut written = of_size(size);
+            assert_eq!(written.size(), size);
             let data = written.data();
             // SAFETY: as many bytes as it was made for.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), size) };
-            assert_eq!(written.take().as_slice(), bytes);
+            assert_eq!(taken(&mut written), bytes);
         }
     }
 
@@ -449,7 +518,8 @@ mod tests {
         assert!(!message.is_shared());
         let copy = message.share();
         assert!(message.is_shared() && copy.is_shared());
-        let frame = message.take();
+        let mut frame = Frames::new();
+        message.take_into(&mut frame);
         drop(copy);
         assert_eq!(FREED.load(Ordering::SeqCst), 0);
         drop(frame);
@@ -462,7 +532,12 @@ mod tests {
 
     #[test]
     fn a_size_that_no_memory_has_is_refused() {
-        assert_eq!(Msg::of_size(usize::MAX).err(), Some(Errno::NOMEM));
-        assert!(Msg::of_size(isize::MAX as usize).is_err());
+        for size in [usize::MAX, isize::MAX as usize] {
+            let mut message = Msg::new();
+            // SAFETY: a message that holds nothing.
+            let begun = unsafe { Msg::begin(&raw mut message, size) };
+            assert_eq!(begun, Err(Errno::NOMEM));
+            assert_eq!(message.size(), 0);
+        }
     }
 }

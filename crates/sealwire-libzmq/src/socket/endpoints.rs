@@ -260,6 +260,7 @@ impl Socket {
     /// Ends all connections to an endpoint, as libzmq does.
     fn disconnect_known(&self, text: &str) -> Result<(), Errno> {
         let same = self.endpoints().connected.remove(text);
+        self.give_back();
         for endpoint in same.ok_or(Errno::NOENT)? {
             match self.inner.disconnect(endpoint) {
                 // Given up by itself, as reconnecting was switched off.

@@ -141,6 +141,7 @@ impl Socket {
             return;
         }
         let linger = self.settings().linger();
+        self.give_back();
         embed::close(&self.inner, linger);
         self.wake();
         self.context.closed(self.inner.clone());
@@ -319,7 +320,7 @@ impl Socket {
             None => self.inner.ready(),
         };
         let mut events = 0;
-        if self.inbound().more() || ready.receive {
+        if self.inbound().has_some() || ready.receive {
             events |= POLLIN;
             if let Some(readiness) = self.readiness.get() {
                 readiness.rearm();

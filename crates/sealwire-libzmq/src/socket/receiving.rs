@@ -1,70 +1,159 @@
-//! Receiving part by part: a message is taken whole, and its parts are handed out.
+//! Receiving part by part: messages are taken whole, several at once where that makes no difference to the
+//! program, and their parts are handed out.
 
+use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use libc::c_int;
-use sealwire::{Error, Message, Peer, embed};
-use sealwire_zmtp::Frames;
+use sealwire::{Error, Frame, Message, Peer, SocketType, embed};
 
 use super::{DONTWAIT, Socket};
 use crate::errno::Errno;
 use crate::message::Msg;
 use crate::options::number;
 
-/// The rest of the message that is being received.
+/// Messages that are taken under one lock at most. More would gain little, and none of them counts against the
+/// high-water mark any more.
+const BATCH: usize = 64;
+/// Below this mark a program counts messages, and none is taken before it asks for it.
+const UNCOUNTED: c_int = 1000;
+
+/// What was taken and not handed out yet.
 #[derive(Default)]
 pub(super) struct Inbound {
-    rest: Frames,
-    peer: Option<Arc<Peer>>,
+    /// In order; those before `next` were handed out.
+    taken: Vec<Message>,
+    next: usize,
+    /// A part of the next one was handed out.
+    inside: bool,
 }
 
 impl Inbound {
     /// Whether more parts of the message follow.
     pub(super) fn more(&self) -> bool {
-        !self.rest.is_empty()
+        self.inside
     }
 
-    fn next(&mut self) -> Option<Msg> {
-        let part = self.rest.pop_front()?;
-        let more = self.more();
-        let peer = match more {
-            true => self.peer.clone(),
-            false => self.peer.take(),
+    /// Whether a part can be handed out at once.
+    pub(super) fn has_some(&self) -> bool {
+        self.next < self.taken.len()
+    }
+
+    /// Hands out the next part, with the peer that it came from and whether more parts follow.
+    #[inline]
+    fn hand_out<R>(
+        &mut self,
+        to: impl FnOnce(&mut Frame, Option<Arc<Peer>>, bool) -> R,
+    ) -> Option<R> {
+        let (frames, peer) = embed::parts(self.taken.get_mut(self.next)?);
+        let more = frames.len() > 1;
+        let peer = if more { peer.clone() } else { peer.take() };
+        let handed = match frames.first_mut() {
+            Some(part) => to(part, peer, more),
+            None => to(&mut Frame::new(), peer, false),
         };
-        Some(Msg::received(part, peer, more))
+        self.inside = more;
+        if more {
+            frames.pop_front();
+        } else {
+            self.next += 1;
+            if self.next == self.taken.len() {
+                self.taken.clear();
+                self.next = 0;
+            }
+        }
+        Some(handed)
+    }
+
+    /// Takes out what is there.
+    fn take_all(&mut self) -> impl Iterator<Item = Message> {
+        let next = mem::take(&mut self.next);
+        self.inside = false;
+        mem::take(&mut self.taken).into_iter().skip(next)
+    }
+
+    /// Takes out what is there but for a message that parts of were handed out.
+    fn take_untouched(&mut self) -> impl Iterator<Item = Message> {
+        let kept = self.next + usize::from(self.inside);
+        let untouched = self.taken.split_off(kept.min(self.taken.len()));
+        if !self.inside {
+            self.taken.clear();
+            self.next = 0;
+        }
+        untouched.into_iter()
     }
 }
 
 impl Socket {
-    /// Receives the next part.
+    /// Receives the next part into a message of the program, which is as it was where that fails.
     ///
     /// # Errors
     ///
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EINTR`, `ETERM`, as `zmq_msg_recv`.
-    pub(crate) fn receive(&self, flags: c_int) -> Result<Msg, Errno> {
-        self.check()?;
-        let mut inbound = self.inbound();
-        if let Some(part) = inbound.next() {
-            return Ok(part);
-        }
-        let mut message = self.next_message(flags)?;
-        let part = message.pop_front().unwrap_or_default();
-        let peer = message.peer().cloned();
-        if message.is_empty() {
-            return Ok(Msg::received(part, peer, false));
-        }
-        inbound.peer.clone_from(&peer);
-        inbound.rest = message.into_frames();
-        Ok(Msg::received(part, peer, true))
+    #[inline]
+    pub(crate) fn receive_into(&self, message: &mut Msg, flags: c_int) -> Result<(), Errno> {
+        self.receive_with(flags, |part, peer, more| message.fill(part, peer, more))
     }
 
-    fn next_message(&self, flags: c_int) -> Result<Message, Errno> {
-        let limit = self.limit(flags, number::RCVTIMEO);
+    /// The same for a new message.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`receive_into`](Self::receive_into).
+    pub(crate) fn receive(&self, flags: c_int) -> Result<Msg, Errno> {
+        let mut message = Msg::new();
+        self.receive_into(&mut message, flags)?;
+        Ok(message)
+    }
+
+    /// Receives the next part, and gives it to `to` with the peer that it came from and whether more parts follow.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`receive_into`](Self::receive_into).
+    #[inline]
+    pub(crate) fn receive_with<R>(
+        &self,
+        flags: c_int,
+        to: impl FnOnce(&mut Frame, Option<Arc<Peer>>, bool) -> R,
+    ) -> Result<R, Errno> {
+        self.check()?;
+        let mut inbound = self.inbound();
+        if !inbound.has_some() {
+            self.fetch(&mut inbound, self.most_at_once(), flags)?;
+        }
+        inbound.hand_out(to).ok_or(Errno::AGAIN)
+    }
+
+    /// Receives the messages that are there, or what is left of them, without waiting: for who passes all of them on
+    /// at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`receive_into`](Self::receive_into).
+    pub(crate) fn receive_whole(&self) -> Result<VecDeque<Message>, Errno> {
+        self.check()?;
+        let mut inbound = self.inbound();
+        if !inbound.has_some() {
+            let most = match self.socket_type {
+                SocketType::Req | SocketType::Rep => 1,
+                _ => BATCH,
+            };
+            self.fetch(&mut inbound, most, DONTWAIT)?;
+        }
+        Ok(inbound.take_all().collect())
+    }
+
+    /// Takes messages, one at least and up to `most`.
+    fn fetch(&self, inbound: &mut Inbound, most: usize, flags: c_int) -> Result<(), Errno> {
+        let limit = || self.limit(flags, number::RCVTIMEO);
         if !self.lost.load(Ordering::Relaxed) {
+            let into = &mut inbound.taken;
             let received = match flags & DONTWAIT {
-                0 => embed::receive(&self.inner, limit, || self.is_over()),
-                _ => self.inner.try_recv(),
+                0 => embed::receive(&self.inner, into, most, limit, || self.is_over()),
+                _ => embed::try_receive(&self.inner, into, most),
             };
             match received {
                 Err(Error::RequestLost) => self.lost.store(true, Ordering::Relaxed),
@@ -72,9 +161,35 @@ impl Socket {
             }
         }
         // The peer that owes an answer is gone. libzmq waits for it all the same.
-        match embed::wait(&self.inner, limit, || self.is_over()) {
+        match embed::wait(&self.inner, limit(), || self.is_over()) {
             Ok(()) => Err(Errno::AGAIN),
             Err(error) => Err(self.errno(&error)),
+        }
+    }
+
+    /// How many messages are taken at once: one where taking it has an effect, or the program counts them.
+    fn most_at_once(&self) -> usize {
+        let uncounted = match self.socket_type {
+            SocketType::Pull | SocketType::Sub | SocketType::Dealer | SocketType::Pair => true,
+            SocketType::Router => !self.settings().flag(number::ROUTER_MANDATORY),
+            _ => false,
+        };
+        if !uncounted {
+            return 1;
+        }
+        let settings = self.settings();
+        let mark = settings.int(number::RCVHWM);
+        match (mark == 0 || mark >= UNCOUNTED) && !settings.flag(number::CONFLATE) {
+            true => BATCH,
+            false => 1,
+        }
+    }
+
+    /// Gives back what was taken and nobody asked for: to be counted as unread, or to be forgotten with its peer.
+    pub(super) fn give_back(&self) {
+        // A thread that is in it waits for messages, and has none.
+        if let Ok(mut inbound) = self.inbound.try_lock() {
+            embed::give_back(&self.inner, inbound.take_untouched());
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Sending part by part. The first part decides whether the message is taken; the last one sends it.
 
+use std::collections::VecDeque;
+use std::mem;
 use std::sync::atomic::Ordering;
 
 use libc::c_int;
 use sealwire::{Error, Frame, Message, SocketType, embed};
+use sealwire_zmtp::Frames;
 
 use super::{DONTWAIT, SNDMORE, Socket};
 use crate::errno::Errno;
@@ -12,7 +15,7 @@ use crate::options::number;
 /// The parts of a message that is not complete.
 #[derive(Default)]
 pub(super) struct Outbound {
-    parts: Vec<Frame>,
+    parts: Frames,
 }
 
 impl Outbound {
@@ -22,47 +25,64 @@ impl Outbound {
 }
 
 impl Socket {
-    /// Sends a part, or keeps it until the last one comes. A part that was not taken is given back.
+    /// Sends a part, or keeps it until the last one comes. A part that was not taken is left.
     ///
     /// # Errors
     ///
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EHOSTUNREACH`, `EINTR`, `ETERM`, as `zmq_msg_send`.
-    pub(crate) fn send(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
-        if let Err(error) = self.check() {
-            return Err((error, part));
-        }
+    #[inline]
+    pub(crate) fn send(&self, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
+        self.check()?;
         let mut outbound = self.outbound();
-        if !outbound.is_gathering()
-            && let Err(error) = self.check_lost()
-        {
-            return Err((error, part));
+        if !outbound.is_gathering() {
+            self.check_lost()?;
+            if flags & SNDMORE == 0 {
+                return self.send_single(part, flags);
+            }
+            self.begin(part, flags)?;
         }
+        self.add(&mut outbound, part, flags)
+    }
+
+    /// Adds a part to those before it, and sends them with the last one.
+    fn add(&self, outbound: &mut Outbound, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
+        let begins = !outbound.is_gathering();
+        let Some(added) = part.pop_front() else {
+            return Err(Errno::INVAL);
+        };
+        outbound.parts.push_back(added);
         // A STREAM sends a routing id and one part, whatever is said to follow.
-        let whole = self.socket_type == SocketType::Stream && outbound.is_gathering();
-        let last = flags & SNDMORE == 0 || whole;
-        if !outbound.is_gathering() && last {
-            return self.send_single(part, flags);
-        }
-        if !outbound.is_gathering()
-            && let Err(error) = self.begin(&part, flags)
-        {
-            return Err((error, part));
-        }
-        outbound.parts.push(part);
-        if !last {
+        let whole = self.socket_type == SocketType::Stream && !begins;
+        if flags & SNDMORE != 0 && !whole {
             return Ok(());
         }
-        let message = Message::multipart(std::mem::take(&mut outbound.parts));
         // Room was found for its first part. Where the peer has gone since, the message has gone with it.
-        match self.send_message(message, flags | DONTWAIT) {
-            Ok(()) | Err((Errno::AGAIN | Errno::HOSTUNREACH, _)) => Ok(()),
-            Err((error, message)) => {
-                let mut parts = message.into_frames().into_frames().collect::<Vec<_>>();
-                let part = parts.pop().unwrap_or_default();
-                outbound.parts = parts;
-                Err((error, part))
+        match self.send_message(&mut outbound.parts, flags | DONTWAIT) {
+            Ok(()) | Err(Errno::AGAIN | Errno::HOSTUNREACH) => {
+                outbound.parts = Frames::new();
+                Ok(())
+            }
+            Err(error) => {
+                let mut parts = mem::take(&mut outbound.parts).into_frames();
+                *part = parts.next_back().into_iter().collect();
+                outbound.parts = parts.collect();
+                Err(error)
             }
         }
+    }
+
+    /// Sends messages from the front of the queue, waiting for room.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Self::send) for the first message that is left.
+    pub(crate) fn send_whole(&self, messages: &mut VecDeque<Message>) -> Result<(), Errno> {
+        self.check()?;
+        let _outbound = self.outbound();
+        self.check_lost()?;
+        let limit = || self.limit(0, number::SNDTIMEO);
+        embed::send_many(&self.inner, messages, limit, || self.is_over())
+            .map_err(|error| self.errno_of_sending(&error))
     }
 
     /// A REQ whose peer went away before it answered waits for the answer, unless it is relaxed.
@@ -76,35 +96,30 @@ impl Socket {
         Ok(())
     }
 
-    fn send_single(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
+    fn send_single(&self, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
         match self.socket_type {
             // A name without a message: libzmq finds the peer and sends nothing.
-            SocketType::Router | SocketType::Stream => {
-                return self.begin(&part, flags).map_err(|error| (error, part));
-            }
-            _ => {}
+            SocketType::Router | SocketType::Stream => self.begin(part, flags),
+            _ => self.send_message(part, flags),
         }
-        self.send_message(Message::from(part), flags)
-            .map_err(|(error, mut message)| (error, message.pop_front().unwrap_or_default()))
     }
 
-    fn send_message(&self, message: Message, flags: c_int) -> Result<(), (Errno, Message)> {
+    #[inline]
+    fn send_message(&self, message: &mut Frames, flags: c_int) -> Result<(), Errno> {
         let sent = match flags & DONTWAIT {
             0 => {
-                let limit = self.limit(flags, number::SNDTIMEO);
+                let limit = || self.limit(flags, number::SNDTIMEO);
                 embed::send(&self.inner, message, limit, || self.is_over())
             }
-            _ => self.inner.try_send(message),
+            _ => embed::try_send(&self.inner, message),
         };
-        sent.map_err(|error| {
-            let number = self.errno_of_sending(error.error());
-            (number, error.into_message())
-        })
+        sent.map_err(|error| self.errno_of_sending(&error))
     }
 
     /// Waits until a message that begins with this part is taken.
-    fn begin(&self, head: &Frame, flags: c_int) -> Result<(), Errno> {
+    fn begin(&self, part: &Frames, flags: c_int) -> Result<(), Errno> {
         let limit = self.limit(flags, number::SNDTIMEO);
+        let head = part.frames().first().map_or(&[][..], Frame::as_slice);
         embed::wait_for_room(&self.inner, head, limit, || self.is_over())
             .map_err(|error| self.errno_of_sending(&error))
     }

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use sealwire::{Endpoint, SocketType};
+use sealwire_zmtp::Frames;
 
 use super::{DONTWAIT, SNDMORE, Socket};
 use crate::context::Context;
@@ -23,15 +24,12 @@ fn last(socket: &Socket) -> String {
 fn send(socket: &Socket, parts: &[&str]) {
     for (index, part) in parts.iter().enumerate() {
         let flags = if index + 1 < parts.len() { SNDMORE } else { 0 };
-        socket
-            .send((*part).into(), flags)
-            .map_err(|it| it.0)
-            .unwrap();
+        socket.send(&mut Frames::single(*part), flags).unwrap();
     }
 }
 
 fn receive(socket: &Socket) -> Vec<u8> {
-    socket.receive(0).unwrap().take().as_slice().to_vec()
+    socket.receive(0).unwrap().as_bytes().to_vec()
 }
 
 #[test]
@@ -70,9 +68,11 @@ fn a_stream_answers_the_routing_id_of_its_connection() {
     client.connect(&last(&server)).unwrap();
     let routing_id = client.get(number::ROUTING_ID, 255).unwrap();
     assert_eq!((routing_id.len(), routing_id[0]), (5, 0));
-    client.send(routing_id.as_slice().into(), SNDMORE).unwrap();
+    client
+        .send(&mut Frames::single(routing_id.as_slice()), SNDMORE)
+        .unwrap();
     // It sends at once, whatever is said to follow.
-    client.send("GET /".into(), SNDMORE).unwrap();
+    client.send(&mut Frames::single("GET /"), SNDMORE).unwrap();
     let peer = receive(&server);
     assert_eq!(receive(&server), b"");
     assert_eq!(receive(&server), peer);
@@ -167,4 +167,29 @@ fn what_was_sent_before_anybody_bound_waits_for_that_and_holds_up_no_end() {
     // The context ends with the last of its sockets.
     drop(pull);
     terminate(context);
+}
+
+#[test]
+fn what_came_from_a_peer_is_gone_once_the_socket_disconnects_from_it() {
+    let context = Context::without_rules();
+    let (left, stays) = (
+        context.open_briefly(SocketType::Push),
+        context.open_briefly(SocketType::Push),
+    );
+    let pull = context.open_briefly(SocketType::Pull);
+    for (socket, endpoint) in [(&left, "inproc://left"), (&stays, "inproc://stays")] {
+        socket.bind(endpoint).unwrap();
+        pull.connect(endpoint).unwrap();
+    }
+    for text in ["first", "second", "third"] {
+        send(&left, &[text]);
+    }
+    assert_eq!(receive(&pull), b"first");
+    send(&stays, &["stays", "all of it"]);
+    // Of the others one is taken already, as it was there.
+    assert_eq!(receive(&pull), b"second");
+    pull.disconnect("inproc://left").unwrap();
+    assert_eq!(receive(&pull), b"stays");
+    assert_eq!(receive(&pull), b"all of it");
+    assert_eq!(pull.receive(DONTWAIT).err(), Some(Errno::AGAIN));
 }

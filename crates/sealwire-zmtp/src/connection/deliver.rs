@@ -22,7 +22,7 @@ impl Connection {
                 self.command(&input[start..end])?;
                 taken = end + behind;
             } else if span.payload <= Frame::INLINE {
-                let frame = Frame::copy_from_slice(&input[start..end]);
+                let frame = Frame::of_first(&input[start..], span.payload);
                 taken = end + behind;
                 self.message_frame(frame, span.more);
             } else if self.receiver.worth_slicing(span.payload) {

@@ -59,19 +59,16 @@ impl Events {
             self.took(count, taken);
             return taken;
         }
-        let mut taken = 0;
-        for _ in 0..limit.min(count) {
+        let (mut number, mut taken) = (0, 0);
+        for message in self.messages.iter().take(limit.min(count)) {
             if taken >= bytes {
                 break;
             }
-            let Some(message) = self.messages.pop_front() else {
-                break;
-            };
-            let size = message.size();
-            taken += size;
-            self.took(1, size);
-            into.push_back(message);
+            taken += message.size();
+            number += 1;
         }
+        into.extend(self.messages.drain(..number));
+        self.took(number, taken);
         taken
     }
 

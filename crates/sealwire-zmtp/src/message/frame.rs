@@ -20,8 +20,42 @@ pub struct Frame(Payload);
 
 #[derive(Clone)]
 enum Payload {
-    Inline { len: u8, bytes: [u8; Frame::INLINE] },
+    Inline(Inline),
     Shared(Bytes),
+}
+
+/// The bytes come first, at the alignment of the whole: a frame is moved in pieces that lie within those it was written
+/// in. A processor waits where they do not, for longer than the move takes.
+#[derive(Clone)]
+#[repr(C)]
+struct Inline {
+    /// Behind those that count there may be any.
+    bytes: [u8; Frame::INLINE],
+    len: u8,
+    /// Has values to spare, by which the enums around it tell their variants.
+    spare: bool,
+}
+
+impl Inline {
+    const EMPTY: Self = Inline {
+        bytes: [0; Frame::INLINE],
+        len: 0,
+        spare: false,
+    };
+
+    #[inline]
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Takes a copy of `payload` unless it is too long.
+    #[inline]
+    fn refill(&mut self, payload: &[u8]) -> Option<()> {
+        let bytes = self.bytes.get_mut(..payload.len())?;
+        bytes.copy_from_slice(payload);
+        self.len = payload.len() as u8;
+        Some(())
+    }
 }
 
 impl Frame {
@@ -30,10 +64,7 @@ impl Frame {
 
     /// An empty frame.
     pub const fn new() -> Self {
-        Self(Payload::Inline {
-            len: 0,
-            bytes: [0; Self::INLINE],
-        })
+        Self(Payload::Inline(Inline::EMPTY))
     }
 
     /// Copies `payload`; allocates only above [`Frame::INLINE`] bytes.
@@ -45,11 +76,40 @@ impl Frame {
         }
     }
 
+    /// Copies the first `len` bytes, which takes no time that depends on `len` where `bytes` has [`Frame::INLINE`] of them.
+    ///
+    /// # Panics
+    ///
+    /// If `bytes` has fewer than `len`.
+    #[inline]
+    pub(crate) fn of_first(bytes: &[u8], len: usize) -> Self {
+        match bytes.first_chunk() {
+            Some(&bytes) if len <= Self::INLINE => Self(Payload::Inline(Inline {
+                bytes,
+                len: len as u8,
+                spare: false,
+            })),
+            _ => Self::copy_from_slice(&bytes[..len]),
+        }
+    }
+
+    /// Takes a copy of `payload` in place of its own.
+    #[inline]
+    pub(super) fn refill(&mut self, payload: &[u8]) {
+        let refilled = match &mut self.0 {
+            Payload::Inline(inline) => inline.refill(payload),
+            Payload::Shared(_) => None,
+        };
+        if refilled.is_none() {
+            *self = Self::copy_from_slice(payload);
+        }
+    }
+
     /// Returns the payload size in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.0 {
-            Payload::Inline { len, .. } => usize::from(*len),
+            Payload::Inline(inline) => usize::from(inline.len),
             Payload::Shared(bytes) => bytes.len(),
         }
     }
@@ -64,7 +124,7 @@ impl Frame {
     #[inline]
     pub fn as_slice(&self) -> &[u8] {
         match &self.0 {
-            Payload::Inline { len, bytes } => &bytes[..usize::from(*len)],
+            Payload::Inline(inline) => inline.as_slice(),
             Payload::Shared(bytes) => bytes,
         }
     }
@@ -72,7 +132,7 @@ impl Frame {
     /// The payload as [`Bytes`]; allocates when it was held in place.
     pub fn into_bytes(self) -> Bytes {
         match self.0 {
-            Payload::Inline { len, bytes } => Bytes::copy_from_slice(&bytes[..usize::from(len)]),
+            Payload::Inline(inline) => Bytes::copy_from_slice(inline.as_slice()),
             Payload::Shared(bytes) => bytes,
         }
     }
@@ -84,12 +144,9 @@ impl Frame {
 
     #[inline]
     fn inline(payload: &[u8]) -> Option<Self> {
-        let mut bytes = [0; Self::INLINE];
-        bytes.get_mut(..payload.len())?.copy_from_slice(payload);
-        Some(Self(Payload::Inline {
-            len: payload.len() as u8,
-            bytes,
-        }))
+        let mut inline = Inline::EMPTY;
+        inline.refill(payload)?;
+        Some(Self(Payload::Inline(inline)))
     }
 }
 
@@ -218,11 +275,13 @@ mod tests {
     use alloc::vec;
 
     use super::*;
+    use crate::message::Frames;
 
     #[test]
     fn a_frame_takes_72_bytes() {
         assert_eq!(size_of::<Frame>(), 72);
         assert_eq!(size_of::<Option<Frame>>(), 72);
+        assert_eq!(size_of::<Frames>(), 72);
     }
 
     #[test]
@@ -243,6 +302,14 @@ mod tests {
             assert_eq!(Frame::from(Bytes::from(payload.clone())), copied);
             assert_eq!(copied.clone().into_bytes(), payload);
             assert_eq!(copied.to_vec(), payload);
+            let more = [&payload[..], &[0xEE; Frame::INLINE]].concat();
+            assert_eq!(Frame::of_first(&more, len), copied);
+            assert_eq!(Frame::of_first(&payload, len), copied);
+            for before in [&[][..], &[1; 70], &[2; 71]] {
+                let mut frame = Frame::from(before);
+                frame.refill(&payload);
+                assert_eq!(frame, copied);
+            }
         }
     }
 

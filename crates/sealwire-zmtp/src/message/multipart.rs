@@ -64,6 +64,24 @@ impl Frames {
         self.frames().get(index)
     }
 
+    /// Makes it a message of one frame, with a copy of `payload`. Cheapest where it is one, and the frame is small.
+    #[inline]
+    pub fn refill(&mut self, payload: &[u8]) {
+        match &mut self.0 {
+            Parts::Single(frame) => frame.refill(payload),
+            Parts::List { .. } => *self = Self::single(payload),
+        }
+    }
+
+    /// The first frame, for who takes its payload.
+    #[inline]
+    pub fn first_mut(&mut self) -> Option<&mut Frame> {
+        match &mut self.0 {
+            Parts::Single(frame) => Some(frame),
+            Parts::List { frames, start } => frames.get_mut(*start),
+        }
+    }
+
     /// Takes the message apart.
     pub fn into_frames(self) -> IntoFrames {
         IntoFrames(match self.0 {
@@ -120,11 +138,13 @@ impl Frames {
     }
 
     /// Returns the number of frames.
+    #[inline]
     pub fn len(&self) -> usize {
         self.frames().len()
     }
 
     /// Returns whether there is no frame. An empty frame is a frame.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.frames().is_empty()
     }

@@ -181,31 +181,6 @@ impl SocketCore {
         })
     }
 
-    /// The same, as long as `over` does not hold, which is asked at each wake-up.
-    #[cfg(unix)]
-    pub(crate) fn send_unless(
-        &self,
-        message: Message,
-        limit: Option<Duration>,
-        over: impl Fn() -> bool,
-    ) -> Result<(), SendError> {
-        let mut frames = message.into_frames();
-        if self.send_if_room(&mut frames)? {
-            return Ok(());
-        }
-        let room = self.wait_for_room(limit, || match over() {
-            true => Err(SendError::new(
-                Error::Closed,
-                std::mem::take(&mut frames).into(),
-            )),
-            false => self.send_if_room(&mut frames),
-        })?;
-        room.map_err(|why| {
-            let error = self.unfinished(why, Operation::Send, limit);
-            SendError::new(error, frames.into())
-        })
-    }
-
     /// Sends all these messages, waiting for up to the limit each time that there is no room.
     pub(crate) fn send_many_within(
         &self,

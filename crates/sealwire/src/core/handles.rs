@@ -124,15 +124,20 @@ impl SocketCore {
         Ok(())
     }
 
-    /// The same; `false` when there is no room. An error has the message in it.
-    pub(crate) fn send_if_room(&self, frames: &mut Frames) -> Result<bool, SendError> {
+    /// The same; `false` when there is no room.
+    #[inline]
+    pub(crate) fn send_or_leave(&self, frames: &mut Frames) -> Result<bool, Error> {
         match self.try_send(frames) {
             Ok(()) => Ok(true),
             Err(SendFailure::WouldBlock) => Ok(false),
-            Err(SendFailure::Failed(error)) => {
-                Err(SendError::new(*error, mem::take(frames).into()))
-            }
+            Err(SendFailure::Failed(error)) => Err(*error),
         }
+    }
+
+    /// The same. An error has the message in it.
+    pub(crate) fn send_if_room(&self, frames: &mut Frames) -> Result<bool, SendError> {
+        let sent = self.send_or_leave(frames);
+        sent.map_err(|error| SendError::new(error, mem::take(frames).into()))
     }
 
     /// Sends messages from the front as long as there is room, and says how many. An error comes

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! For the pattern a peer that was left is gone: no message goes to it, and it counts nowhere. What it had sent
-//! before stays to be read; what it sends after that is dropped and counted. Its account is charged with what lies
+//! before stays to be read, but as libzmq does; what it sends after that is dropped and counted. Its account is charged with what lies
 //! here until its connection has ended.
 
 use super::{Registration, RegistrationKind, SocketCore, State};
@@ -45,7 +45,7 @@ impl SocketCore {
             if let Some(bound) = leaving.filter(|it| it.kind == RegistrationKind::Bound) {
                 state.endpoints.leave(bound.id);
             }
-            let left = leaving.is_some_and(|it| state.leave(it.id));
+            let left = leaving.is_some_and(|it| state.leave(it));
             let dropped = leaving.map_or(0, |it| state.queues.give_up(it.id));
             state.life.count_unsent(dropped);
             (registration, left, dropped, state.queues.pattern.readable())
@@ -71,9 +71,14 @@ impl SocketCore {
 
 impl State {
     /// Leaves the peers that this `connect` found or that came through this `bind`, and says whether there were any.
-    fn leave(&mut self, endpoint: u64) -> bool {
-        let left = self.queues.pipes.of_endpoint(endpoint);
+    fn leave(&mut self, endpoint: &Registration) -> bool {
+        let left = self.queues.pipes.of_endpoint(endpoint.id);
+        let forgets = self.queues.forgets && endpoint.kind == RegistrationKind::Connected;
         for &id in &left {
+            if forgets {
+                let unread = self.queues.forget(id);
+                self.life.count_unread(unread);
+            }
             let farewell = self.farewell(id);
             self.queues.leave(id, farewell);
         }

@@ -22,6 +22,8 @@ pub(super) struct Queues {
     returned: VecDeque<Message>,
     high_water_marks: HighWaterMarks,
     pub(super) behaviour: Behaviour,
+    /// What came from a peer is discarded as the socket disconnects from it.
+    pub(super) forgets: bool,
 }
 
 /// Why a batch ended.
@@ -50,6 +52,7 @@ impl Queues {
             returned: VecDeque::new(),
             high_water_marks: HighWaterMarks::of(options),
             behaviour: options.behaviour.clone(),
+            forgets: options.as_libzmq,
         })
     }
 
@@ -219,6 +222,21 @@ impl Queues {
         self.tell(id, farewell);
         self.pipes.leave(id);
         self.pattern.detached(&mut self.pipes, id, &mut Vec::new());
+    }
+
+    /// Discards what came from a peer and was not read. Returns how many messages it was.
+    pub(super) fn forget(&mut self, id: PipeId) -> usize {
+        let Some(peer) = self.pipes.peer(id).cloned() else {
+            return 0;
+        };
+        let its_own = |message: &Message| message.peer().is_some_and(|it| Arc::ptr_eq(it, &peer));
+        let returned = mem::take(&mut self.returned).into_iter();
+        let (forgotten, returned): (VecDeque<_>, _) = returned.partition(its_own);
+        self.returned = returned;
+        let count = forgotten.len() + self.pattern.forget(&mut self.pipes, id);
+        let forgotten = forgotten.into_iter().map(Message::into_frames);
+        self.pipes.discard_all(forgotten.collect());
+        count
     }
 
     /// A peer is gone. `farewell` is what the application is to read about that, unless the socket had left it.

@@ -33,6 +33,10 @@ impl Pattern for Dish {
 
     fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, _unsent: &mut Vec<Frames>) {}
 
+    fn fair_queue(&mut self) -> Option<&mut FairQueue> {
+        Some(&mut self.inbound)
+    }
+
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
             // A radio may be slow to hear that a group was left.

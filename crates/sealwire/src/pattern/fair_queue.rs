@@ -72,6 +72,13 @@ impl FairQueue {
         None
     }
 
+    /// Discards what came from a peer and was not read. Returns how many messages it was.
+    pub(crate) fn forget(&mut self, pipes: &mut Pipes, id: PipeId) -> usize {
+        self.order.retain(|other| *other != id);
+        pipes.sole.note_readable(&self.order);
+        pipes.discard_unread_of(id)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }

@@ -178,6 +178,17 @@ pub(crate) trait Pattern: Send {
         None
     }
 
+    /// Where messages wait to be received from one peer after the other.
+    fn fair_queue(&mut self) -> Option<&mut FairQueue> {
+        self.queue_of_all()
+    }
+
+    /// Discards what came from a peer and was not read. Returns how many messages it was.
+    fn forget(&mut self, pipes: &mut Pipes, id: PipeId) -> usize {
+        let queue = self.fair_queue();
+        queue.map_or(0, |queue| queue.forget(pipes, id))
+    }
+
     /// Takes items from a peer until there are no more or its queue is full.
     fn deliver_all(
         &mut self,

@@ -3,6 +3,7 @@
 use sealwire_zmtp::Frames;
 
 use super::dealer::Dealer;
+use super::fair_queue::FairQueue;
 use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
@@ -41,6 +42,10 @@ impl Pattern for Pair {
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         self.dealer.delivered(pipes, id, item)
+    }
+
+    fn fair_queue(&mut self) -> Option<&mut FairQueue> {
+        self.dealer.fair_queue()
     }
 
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {

@@ -43,6 +43,10 @@ impl Pattern for Rep {
         }
     }
 
+    fn fair_queue(&mut self) -> Option<&mut FairQueue> {
+        Some(&mut self.inbound)
+    }
+
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let frames = match item {
             FromPeer::Message(frames) => frames,

@@ -116,6 +116,13 @@ impl Pattern for Req {
         Delivery::Queued
     }
 
+    fn forget(&mut self, pipes: &mut Pipes, id: PipeId) -> usize {
+        if matches!(self.state, State::Answered(answered) if answered == id) {
+            self.state = State::Lost;
+        }
+        pipes.discard_unread_of(id)
+    }
+
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         if !self.relaxed && !matches!(self.state, State::Idle) {
             return Err(Error::State(StateError::AnswerPending).into());

@@ -69,6 +69,10 @@ impl Pattern for Server {
         self.tell(pipes, id);
     }
 
+    fn fair_queue(&mut self) -> Option<&mut FairQueue> {
+        Some(&mut self.inbound)
+    }
+
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
             FromPeer::Message(frames) if frames.len() == 1 => {

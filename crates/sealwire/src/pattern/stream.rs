@@ -97,6 +97,10 @@ impl Pattern for Stream {
         }
     }
 
+    fn fair_queue(&mut self) -> Option<&mut FairQueue> {
+        Some(&mut self.inbound)
+    }
+
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
             FromPeer::Message(frames) if self.is_open(id) => {

@@ -1,19 +1,25 @@
 //! What a library with calls and waits of its own needs of a socket: calls that end when its program says so.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
+
+use sealwire_zmtp::Frames;
 
 use super::{Socket, SocketBuilder};
 use crate::context::Context;
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::error::{Error, Operation, SendError};
+use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::monitor::{self, Monitor};
+use crate::peer::Peer;
 use crate::text::printable;
 
 /// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
 /// what nobody subscribed to, types that do not fit each other are connected over `inproc`, a ZAP handler is told the
 /// socket's own routing id, and where there is none only passwords are refused, unless `zap_enforced`. The peer is told
-/// nothing where a handler gave no decision. A peer that broke the protocol or turned the socket away is not connected to
+/// nothing where a handler gave no decision. What came from a peer is discarded as the socket disconnects from it. A peer that broke the protocol or turned the socket away is not connected to
 /// again.
 pub fn as_libzmq(builder: SocketBuilder, zap_enforced: bool) -> SocketBuilder {
     builder.doing_as_libzmq(zap_enforced)
@@ -28,22 +34,67 @@ pub fn connect_as(socket: &Socket, endpoint: Endpoint, routing_id: &[u8]) -> Res
     socket.connect_as(endpoint, routing_id)
 }
 
-/// Receives a message, for up to `limit` and as long as `over` does not hold, which is asked at each
-/// [`wake`]. Signal handlers interrupt it where the socket is interruptible.
+/// Receives up to `most` messages, 1 or more, and appends them to `into`. Where there is none it waits for one, for up
+/// to `limit`, which is asked then, and as long as `over` does not hold, which is asked at each [`wake`]. Signal
+/// handlers interrupt it where the socket is interruptible.
 ///
 /// # Errors
 ///
 /// Those of a blocking receive; [`Error::Closed`] when it is over.
 pub fn receive(
     socket: &Socket,
-    limit: Option<Duration>,
+    into: &mut Vec<Message>,
+    most: usize,
+    limit: impl FnOnce() -> Option<Duration>,
     over: impl Fn() -> bool,
-) -> Result<Message, Error> {
+) -> Result<(), Error> {
     let core = socket.core()?;
-    core.wait_readable(limit, || match over() {
+    let mut waited = None;
+    let until = || {
+        waited = limit();
+        core.until(waited)
+    };
+    let done = core.wait_readable_until(until, || match over() {
         true => Err(Error::Closed),
-        false => core.try_receive(),
-    })
+        false => take(core, into, most),
+    })?;
+    done.map_err(|why| core.unfinished(why, Operation::Receive, waited))
+}
+
+/// The same without waiting.
+///
+/// # Errors
+///
+/// Those of [`receive`]; [`Error::WouldBlock`] where there is none.
+pub fn try_receive(socket: &Socket, into: &mut Vec<Message>, most: usize) -> Result<(), Error> {
+    let core = socket.core()?;
+    if take(core, into, most)?.is_some() {
+        return Ok(());
+    }
+    core.read_leased();
+    take(core, into, most)?.ok_or(Error::WouldBlock)
+}
+
+fn take(core: &SocketCore, into: &mut Vec<Message>, most: usize) -> Result<Option<()>, Error> {
+    if most == 1 {
+        let message = core.try_receive()?;
+        return Ok(message.map(|message| into.push(message)));
+    }
+    let taken = core.try_receive_many(into, most)?;
+    Ok((taken > 0).then_some(()))
+}
+
+/// Takes messages back that were received and are to be received again, in this order.
+pub fn give_back(socket: &Socket, messages: impl IntoIterator<Item = Message>) {
+    if let Ok(core) = socket.core() {
+        core.give_back(messages.into_iter().collect());
+    }
+}
+
+/// The frames of a message, and whom it came from.
+#[inline]
+pub fn parts(message: &mut Message) -> (&mut Frames, &mut Option<Arc<Peer>>) {
+    message.parts_mut()
 }
 
 /// Waits as [`receive`], and takes nothing.
@@ -63,22 +114,69 @@ pub fn wait(
     })
 }
 
-/// Sends a message, waiting for room for up to `limit` and as long as `over` does not hold.
+/// Sends a message, or leaves it as it was. Where there is no room it waits for some, for up to `limit`, which is asked
+/// then, and as long as `over` does not hold.
 ///
 /// # Errors
 ///
 /// Those of a blocking send; [`Error::Closed`] when it is over.
+#[inline]
 pub fn send(
     socket: &Socket,
-    message: Message,
-    limit: Option<Duration>,
+    message: &mut Frames,
+    limit: impl FnOnce() -> Option<Duration>,
     over: impl Fn() -> bool,
-) -> Result<(), SendError> {
-    let core = match socket.core() {
-        Ok(core) => core,
-        Err(error) => return Err(SendError::new(error, message)),
+) -> Result<(), Error> {
+    let core = socket.core()?;
+    if core.send_or_leave(message)? {
+        return Ok(());
+    }
+    let limit = limit();
+    let room = core.wait_for_room(limit, || match over() {
+        true => Err(Error::Closed),
+        false => core.send_or_leave(message),
+    })?;
+    room.map_err(|why| core.unfinished(why, Operation::Send, limit))
+}
+
+/// The same without waiting.
+///
+/// # Errors
+///
+/// Those of [`send`]; [`Error::WouldBlock`] where there is no room.
+#[inline]
+pub fn try_send(socket: &Socket, message: &mut Frames) -> Result<(), Error> {
+    match socket.core()?.send_or_leave(message)? {
+        true => Ok(()),
+        false => Err(Error::WouldBlock),
+    }
+}
+
+/// Sends messages from the front of the queue, each as [`send`] does.
+///
+/// # Errors
+///
+/// Those of [`send`] for the first message that is left.
+pub fn send_many(
+    socket: &Socket,
+    messages: &mut VecDeque<Message>,
+    limit: impl FnOnce() -> Option<Duration>,
+    over: impl Fn() -> bool,
+) -> Result<(), Error> {
+    let core = socket.core()?;
+    let mut attempt = || {
+        core.try_send_many(messages)?;
+        Ok::<_, Error>(messages.is_empty())
     };
-    core.send_unless(message, limit, over)
+    if attempt()? {
+        return Ok(());
+    }
+    let limit = limit();
+    let room = core.wait_for_room(limit, || match over() {
+        true => Err(Error::Closed),
+        false => attempt(),
+    })?;
+    room.map_err(|why| core.unfinished(why, Operation::Send, limit))
 }
 
 /// Waits until a message that begins with `head` would be taken, or the error of sending it is known.

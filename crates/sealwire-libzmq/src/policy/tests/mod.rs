@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use libc::c_int;
 use sealwire::blocking::Socket as Native;
-use sealwire::{Frame, Generate as _, KeyPair, Security, SocketType, keys};
+use sealwire::{Generate as _, KeyPair, Security, SocketType, keys};
 use sealwire_policy::Policy;
+use sealwire_zmtp::Frames;
 use tempfile::TempDir;
 
 use super::Governing;
@@ -111,14 +112,12 @@ fn arrives(from: &Native, to: &Socket) {
 
 /// One message between two sockets of libzmq.
 fn passes(from: &Socket, to: &Socket) {
-    let part = Frame::copy_from_slice(b"payload");
-    from.send(part, 0).map_err(|(error, _)| error).unwrap();
+    from.send(&mut Frames::single(&b"payload"[..]), 0).unwrap();
     assert_eq!(to.receive(0).unwrap().as_bytes(), b"payload");
 }
 
 /// One message the other way.
 fn leaves(from: &Socket, to: &Native) -> sealwire::Message {
-    let part = Frame::copy_from_slice(b"payload");
-    from.send(part, 0).map_err(|(error, _)| error).unwrap();
+    from.send(&mut Frames::single(&b"payload"[..]), 0).unwrap();
     to.recv().unwrap()
 }

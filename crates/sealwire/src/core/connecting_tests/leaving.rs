@@ -361,3 +361,48 @@ fn a_group_is_joined_nowhere_that_was_left() {
     assert!(scene.received().is_empty());
     assert_eq!(scene.counters().dropped_at_receive, 1);
 }
+
+/// As libzmq, that is: natively it stays to be read.
+#[test]
+fn as_libzmq_what_a_peer_had_sent_goes_with_it() {
+    let as_libzmq = |socket_type| {
+        let builder = crate::embed::as_libzmq(Socket::builder(socket_type), false);
+        Scene::with(builder)
+    };
+    for socket_type in [SocketType::Pull, SocketType::Dealer, SocketType::Router] {
+        for (scene, forgets) in [
+            (as_libzmq(socket_type), true),
+            (Scene::new(socket_type), false),
+        ] {
+            let (left, stays) = (scene.connect("left"), scene.connect("stays"));
+            for text in ["first", "second", "third"] {
+                left.says(&[text]);
+            }
+            let taken = [scene.socket.try_recv(), scene.socket.try_recv()].map(Result::unwrap);
+            let [_, second] = taken;
+            scene.core().give_back([second].into());
+            stays.says(&["stays"]);
+            scene.leave(&left);
+            let received = scene.received();
+            let wanted: &[&str] = match forgets {
+                true => &["stays"],
+                false => &["second", "third", "stays"],
+            };
+            assert_eq!(received.len(), wanted.len(), "{socket_type}: {received:?}");
+            let pairs = received.iter().zip(wanted);
+            assert!(pairs.into_iter().all(|(it, wanted)| it.ends_with(wanted)));
+            assert_eq!(scene.counters().dropped_unread, if forgets { 2 } else { 0 });
+            assert!(!scene.core().check_ready().receive, "{socket_type}");
+            // Its slot is another's.
+            left.ends();
+            scene.connect("next").says(&["later"]);
+            assert!(scene.received()[0].ends_with("later"));
+        }
+    }
+    let scene = as_libzmq(SocketType::Req);
+    let left = scene.connect("left");
+    scene.send("question");
+    left.says(&["", "answer"]);
+    scene.leave(&left);
+    assert!(matches!(scene.receive(), Err(Error::RequestLost)));
+}

@@ -118,6 +118,20 @@ impl Pipes {
         unread
     }
 
+    /// The same for one peer, that the socket has.
+    pub(crate) fn discard_unread_of(&mut self, id: PipeId) -> usize {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return 0;
+        };
+        let unread = pipe.inbound.len();
+        pipe.inbound_bytes = 0;
+        pipe.senders.clear();
+        for frames in pipe.inbound.drain(..) {
+            self.signals.discard(frames);
+        }
+        unread
+    }
+
     pub(crate) fn has_inbound(&self, id: PipeId) -> bool {
         self.slab
             .get(id)
