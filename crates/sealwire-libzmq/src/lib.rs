@@ -22,3 +22,8 @@ mod polling;
 mod proxy;
 mod socket;
 mod standalone;
+
+/// Messages are allocated by one thread and freed by another: with the allocator of glibc the two wait for each other.
+#[cfg(not(miri))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

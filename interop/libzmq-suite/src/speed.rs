@@ -10,7 +10,7 @@ use crate::build::Build;
 use crate::judge::Libraries;
 use crate::{Failure, home};
 
-/// What is measured. The first program receives and the second, where there is one, sends.
+/// A measurement. The first program receives and the second, where there is one, sends.
 struct Measurement {
     name: String,
     programs: Vec<Vec<String>>,

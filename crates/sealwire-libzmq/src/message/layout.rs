@@ -49,7 +49,7 @@ impl Heap {
     #[inline]
     fn of_size(length: usize) -> Result<Self, Errno> {
         let layout = Layout::array::<u8>(length).map_err(|_| Errno::NOMEM)?;
-        // SAFETY: a message of so many bytes is longer than none.
+        // SAFETY: a message of that many bytes is longer than none.
         let data = unsafe { alloc::alloc(layout) };
         match data.is_null() {
             true => Err(Errno::NOMEM),
@@ -178,7 +178,7 @@ impl Msg {
         }
     }
 
-    /// Makes the memory a message of `size` bytes, for the program to fill. What was there counts for nothing.
+    /// Makes the memory a message of `size` bytes, for the program to fill. Anything there counts for nothing.
     ///
     /// # Errors
     ///
@@ -417,11 +417,15 @@ impl Msg {
         told.property(name)
     }
 
+    #[inline]
     fn clear_peer(&mut self) {
-        let peer = mem::replace(&mut self.peer, ptr::null());
-        if peer.is_null() {
-            return;
+        if !self.peer.is_null() {
+            self.release_peer();
         }
+    }
+
+    fn release_peer(&mut self) {
+        let peer = mem::replace(&mut self.peer, ptr::null());
         if self.flags & TOLD != 0 {
             self.flags &= !TOLD;
             // SAFETY: a `Box<Told>` by the flag, given back once.
@@ -432,6 +436,7 @@ impl Msg {
         }
     }
 
+    #[inline]
     fn clear(&mut self) {
         self.clear_peer();
         match mem::replace(&mut self.kind, Kind::None) {

@@ -20,7 +20,7 @@ const BATCH: usize = 64;
 /// Below this mark a program counts messages, and none is taken before it asks for it.
 const UNCOUNTED: c_int = 1000;
 
-/// What was taken and not handed out yet.
+/// Messages that were taken and not handed out yet.
 #[derive(Default)]
 pub(super) struct Inbound {
     /// In order; those before `next` were handed out.

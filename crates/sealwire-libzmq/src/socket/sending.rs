@@ -118,7 +118,7 @@ impl Socket {
 
     /// Waits until a message that begins with this part is taken.
     fn begin(&self, part: &Frames, flags: c_int) -> Result<(), Errno> {
-        let limit = self.limit(flags, number::SNDTIMEO);
+        let limit = || self.limit(flags, number::SNDTIMEO);
         let head = part.frames().first().map_or(&[][..], Frame::as_slice);
         embed::wait_for_room(&self.inner, head, limit, || self.is_over())
             .map_err(|error| self.errno_of_sending(&error))

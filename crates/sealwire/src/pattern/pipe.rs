@@ -112,8 +112,10 @@ impl Pipe {
             }
             self.outbound_messages += messages;
             self.outbound_bytes += bytes;
+            self.outbound_cost += cost_of(messages, bytes);
+        } else {
+            self.outbound_cost += item.cost();
         }
-        self.outbound_cost += item.cost();
         self.outbound.push_back(item);
         self.tell_of_output(signals);
     }

@@ -187,10 +187,14 @@ pub fn send_many(
 pub fn wait_for_room(
     socket: &Socket,
     head: &[u8],
-    limit: Option<Duration>,
+    limit: impl FnOnce() -> Option<Duration>,
     over: impl Fn() -> bool,
 ) -> Result<(), Error> {
     let core = socket.core()?;
+    if core.takes(head)? {
+        return Ok(());
+    }
+    let limit = limit();
     let done = core.wait_for_room(limit, || match over() {
         true => Err(Error::Closed),
         false => core.takes(head),
