@@ -13,7 +13,7 @@ use super::messages::message;
 use super::pointers::{answer, bytes, copy_out, object, objects, text};
 use super::{guard, pointers};
 use crate::errno::Errno;
-use crate::message::Msg;
+use crate::message::{Call, Msg};
 use crate::socket::{SNDMORE, Socket, type_of};
 
 static SOCKETS: Handles<Socket> = Handles::of_kind(2);
@@ -29,9 +29,10 @@ fn with<R>(
     handle: *mut c_void,
     operation: impl FnOnce(&Socket) -> Result<R, Errno>,
 ) -> Result<R, Errno> {
+    let _call = Call::begin();
     let mut operation = Some(operation);
     let done = LAST.try_with(|last| {
-        // A function of the program that frees a message may call this one while another call is under way.
+        // A handler of signals may interrupt another call.
         let mut last = last.try_borrow_mut().ok()?;
         let operation = operation.take()?;
         let socket = SOCKETS.get_again(handle, &mut last).ok_or(Errno::NOTSOCK);

@@ -1,24 +1,35 @@
 //! The functions as C calls them: what bad handles and null pointers are answered with.
 
 use std::ffi::CStr;
+use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use libc::{c_int, c_void};
 
 use super::capabilities::{zmq_has, zmq_version};
 use super::clock::{zmq_stopwatch_intermediate, zmq_stopwatch_start, zmq_stopwatch_stop};
+use super::contexts::{zmq_ctx_new, zmq_ctx_term};
 use super::counters::{
     zmq_atomic_counter_dec, zmq_atomic_counter_destroy, zmq_atomic_counter_inc,
     zmq_atomic_counter_new, zmq_atomic_counter_set, zmq_atomic_counter_value,
 };
 use super::error::{set_errno, zmq_errno};
 use super::keys::{zmq_curve_keypair, zmq_curve_public, zmq_z85_decode, zmq_z85_encode};
+use super::messages::zmq_msg_init_data;
+use super::sockets::{
+    zmq_bind, zmq_close, zmq_connect, zmq_msg_recv, zmq_msg_send, zmq_recv, zmq_send, zmq_socket,
+};
 use super::threads::{zmq_threadclose, zmq_threadstart};
 use super::timers::{
     zmq_timers_add, zmq_timers_cancel, zmq_timers_destroy, zmq_timers_execute, zmq_timers_new,
     zmq_timers_reset, zmq_timers_set_interval, zmq_timers_timeout,
 };
 use crate::errno::Errno;
+use crate::message::{FreeFn, Msg};
 
 /// The `errno` that `call` leaves, and none if it leaves it alone.
 fn errno<T>(call: impl FnOnce() -> T) -> Errno {
@@ -193,4 +204,69 @@ fn the_version_is_libzmqs() {
         assert_eq!(zmq_has(null()), 0);
     }
     assert_eq!((major, minor, patch), (4, 3, 5));
+}
+
+/// Two sockets that talk over inproc.
+fn pair(context: *mut c_void, endpoint: &CStr) -> [*mut c_void; 2] {
+    const PAIR: c_int = 0;
+    let sockets = [zmq_socket(context, PAIR), zmq_socket(context, PAIR)];
+    assert_eq!(zmq_bind(sockets[0], endpoint.as_ptr()), 0);
+    assert_eq!(zmq_connect(sockets[1], endpoint.as_ptr()), 0);
+    sockets
+}
+
+/// As those who reuse the memory of messages do: to say that it is free they send, and the socket may be the one that is
+/// being used.
+#[test]
+fn what_frees_a_message_may_use_the_socket_that_is_done_with_it() {
+    const DONTWAIT: c_int = 1;
+    const PUB: c_int = 1;
+    static FREED: AtomicUsize = AtomicUsize::new(0);
+
+    unsafe extern "C" fn receives_and_sends(_: *mut c_void, socket: *mut c_void) {
+        let mut octet = 0_u8;
+        let received = zmq_recv(socket, (&raw mut octet).cast(), 1, DONTWAIT);
+        assert!(received == 1 || Errno(zmq_errno()) == Errno(libc::ENOTSUP));
+        assert_eq!(zmq_send(socket, (&raw const octet).cast(), 1, DONTWAIT), 1);
+        FREED.fetch_add(1, Ordering::SeqCst);
+    }
+
+    let foreign = |socket: *mut c_void| {
+        let mut message = MaybeUninit::<Msg>::zeroed();
+        let bytes = [7_u8; 100].as_mut_ptr();
+        let (size, free) = (0, Some(receives_and_sends as FreeFn));
+        // SAFETY: the memory of a message, and none of the bytes.
+        let made =
+            unsafe { zmq_msg_init_data(message.as_mut_ptr(), bytes.cast(), size, free, socket) };
+        assert_eq!(made, 0);
+        message
+    };
+    let (done, finished) = mpsc::channel();
+    let work = move || {
+        let context = zmq_ctx_new();
+        let [one, other] = pair(context, c"inproc://what-frees");
+        for octet in [1_u8, 2] {
+            assert_eq!(zmq_send(other, (&raw const octet).cast(), 1, 0), 1);
+        }
+        // Ends as another takes its place.
+        let mut message = foreign(one);
+        assert_eq!(zmq_msg_recv(message.as_mut_ptr(), one, 0), 1);
+        assert_eq!(FREED.load(Ordering::SeqCst), 1);
+        let mut octet = 0_u8;
+        assert_eq!(zmq_recv(other, (&raw mut octet).cast(), 1, 0), 1);
+        assert_eq!(octet, 2);
+        // Ends as nobody wants it.
+        let publisher = zmq_socket(context, PUB);
+        let mut message = foreign(publisher);
+        assert_eq!(zmq_msg_send(message.as_mut_ptr(), publisher, 0), 0);
+        assert_eq!(FREED.load(Ordering::SeqCst), 2);
+        for socket in [one, other, publisher] {
+            assert_eq!(zmq_close(socket), 0);
+        }
+        assert_eq!(zmq_ctx_term(context), 0);
+        done.send(()).unwrap();
+    };
+    thread::spawn(work);
+    let ended = finished.recv_timeout(Duration::from_secs(60));
+    ended.expect("it waits for a lock that it holds");
 }

@@ -10,11 +10,9 @@ use libc::{c_char, c_void};
 use sealwire::{Frame, Peer};
 use sealwire_zmtp::Frames;
 
+use super::foreign::{self, FreeFn};
 use super::told::Told;
 use crate::errno::Errno;
-
-/// What a program frees its bytes with, when the last message that holds them is gone. Any thread may call it.
-pub type FreeFn = unsafe extern "C" fn(data: *mut c_void, hint: *mut c_void);
 
 const IN_PLACE: usize = 40;
 const CHECK: u8 = 0xB5;
@@ -125,35 +123,6 @@ pub struct Msg {
 
 const _: () = assert!(size_of::<Msg>() == 64 && align_of::<Msg>() == 8);
 
-/// Bytes of the program's.
-struct Foreign {
-    data: *mut c_void,
-    length: usize,
-    free: FreeFn,
-    hint: *mut c_void,
-}
-
-// SAFETY: the program lets any thread read the bytes and call the function, by the contract of
-// `zmq_msg_init_data`.
-unsafe impl Send for Foreign {}
-
-impl AsRef<[u8]> for Foreign {
-    fn as_ref(&self) -> &[u8] {
-        if self.length == 0 {
-            return &[];
-        }
-        // SAFETY: the program says that the bytes are there until it is told to free them.
-        unsafe { std::slice::from_raw_parts(self.data.cast(), self.length) }
-    }
-}
-
-impl Drop for Foreign {
-    fn drop(&mut self) {
-        // SAFETY: the program's function for the program's bytes, called once.
-        unsafe { (self.free)(self.data, self.hint) }
-    }
-}
-
 impl Msg {
     /// An empty message.
     pub const fn new() -> Self {
@@ -227,12 +196,8 @@ impl Msg {
         hint: *mut c_void,
     ) -> Self {
         match free {
-            Some(free) => Self::of_bytes(Bytes::from_owner(Foreign {
-                data,
-                length,
-                free,
-                hint,
-            })),
+            // SAFETY: as the caller says.
+            Some(free) => Self::of_bytes(unsafe { foreign::bytes(data, length, free, hint) }),
             None => {
                 let constant = Constant {
                     data: data.cast(),

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!    0..8   peer        whom it came from: an `Arc<Peer>`, or a `Box<Told>` once a property was asked for; or null
-//!    8..48  body        bytes in place | a `Vec` | `Bytes` | bytes that live as long as the program
+//!    8..48  body        bytes in place | on the heap | `Bytes` | bytes that live as long as the program
 //!   48..60  unused
 //!   60      kind        of the body; 0 where there is no message
 //!   61      length      of bytes in place
@@ -19,7 +19,10 @@
     reason = "a message lies in the memory of the program, as parts of other types"
 )]
 
+mod foreign;
 mod layout;
 mod told;
 
-pub use layout::{FreeFn, Msg};
+pub(crate) use foreign::Call;
+pub use foreign::FreeFn;
+pub use layout::Msg;

@@ -193,3 +193,36 @@ impl Socket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Context;
+
+    #[test]
+    fn several_messages_are_taken_only_where_the_program_does_not_count_them() {
+        let context = Context::without_rules();
+        let most = |socket_type, options: &[(c_int, c_int)]| {
+            let socket = context.open_briefly(socket_type);
+            for (option, value) in options {
+                socket.set(*option, Some(&value.to_ne_bytes())).unwrap();
+            }
+            socket.most_at_once()
+        };
+        let counted: &[(c_int, c_int)] = &[(number::RCVHWM, UNCOUNTED - 1)];
+        for socket_type in [SocketType::Pull, SocketType::Sub, SocketType::Dealer] {
+            assert_eq!(most(socket_type, &[]), BATCH);
+            assert_eq!(most(socket_type, &[(number::RCVHWM, 0)]), BATCH);
+            assert_eq!(most(socket_type, counted), 1);
+            assert_eq!(most(socket_type, &[(number::CONFLATE, 1)]), 1);
+        }
+        assert_eq!(most(SocketType::Router, &[]), BATCH);
+        assert_eq!(
+            most(SocketType::Router, &[(number::ROUTER_MANDATORY, 1)]),
+            1
+        );
+        for socket_type in [SocketType::Req, SocketType::Rep, SocketType::XPub] {
+            assert_eq!(most(socket_type, &[]), 1, "{socket_type}");
+        }
+    }
+}
