@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq libzmq-suite pyzmq-suite ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite pyzmq-suite ruby python clean
 
 all: test lint docs
 
@@ -101,6 +101,14 @@ libzmq:
 ## libzmq.so.5 on Sealwire with header, pkg-config and CMake files, under PREFIX. Another libzmq is not overwritten.
 install-libzmq:
 	sh crates/sealwire-libzmq/install.sh $(PREFIX)
+
+## Debian packages of libzmq.so.5 and of the program, in target/debian.
+deb-libzmq:
+	bash crates/sealwire-libzmq/packaging/build.sh
+
+## The packages, in a root of their own in which the distribution's pyzmq runs on them. Needs root and apt-get.
+deb-check:
+	bash crates/sealwire-libzmq/packaging/check.sh
 
 ## libzmq's own test programs, and pyzmq's own tests, with our libzmq.so.5: the one in the folder SEALWIRE_BUILT, or
 ## one that is built here. The first need libsodium-dev.
