@@ -117,6 +117,10 @@ $(LIBZMQ):
 	cargo build -p sealwire-libzmq
 ifndef SEALWIRE_BUILT
 .PHONY: $(LIBZMQ)
+else
+# Scripts change their folder.
+override SEALWIRE_BUILT := $(abspath $(SEALWIRE_BUILT))
+export SEALWIRE_BUILT
 endif
 
 libzmq-suite: $(LIBZMQ)
