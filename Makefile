@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq libzmq-suite ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite pyzmq-suite ruby python clean
 
 all: test lint docs
 
@@ -102,11 +102,32 @@ libzmq:
 install-libzmq:
 	sh crates/sealwire-libzmq/install.sh $(PREFIX)
 
-## libzmq's own test programs with our libzmq.so.5. Needs libsodium-dev.
-libzmq-suite:
+## Debian packages of libzmq.so.5 and of the program, in target/debian.
+deb-libzmq:
+	bash crates/sealwire-libzmq/packaging/build.sh
+
+## The packages, in a root of their own in which the distribution's pyzmq runs on them. Needs root and apt-get.
+deb-check:
+	bash crates/sealwire-libzmq/packaging/check.sh
+
+## libzmq's own test programs, and pyzmq's own tests, with our libzmq.so.5: the one in the folder SEALWIRE_BUILT, or
+## one that is built here. The first need libsodium-dev.
+LIBZMQ = $(abspath $(or $(SEALWIRE_BUILT),$(or $(CARGO_TARGET_DIR),target)/debug))/libsealwire_libzmq.so
+$(LIBZMQ):
 	cargo build -p sealwire-libzmq
-	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- \
-		--library "$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/libsealwire_libzmq.so"
+ifndef SEALWIRE_BUILT
+.PHONY: $(LIBZMQ)
+else
+# Scripts change their folder.
+override SEALWIRE_BUILT := $(abspath $(SEALWIRE_BUILT))
+export SEALWIRE_BUILT
+endif
+
+libzmq-suite: $(LIBZMQ)
+	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --library "$(LIBZMQ)"
+
+pyzmq-suite: $(LIBZMQ)
+	python3 interop/pyzmq-suite/suite.py --library "$(LIBZMQ)"
 
 ## Undefined behaviour, in an interpreter, where it knows the instructions.
 miri:

@@ -4,7 +4,7 @@
 # benchmark once.
 #
 # PYTHON chooses the interpreter; CARGO_TARGET_DIR is used if it is set. The peers of the tests are
-# the C library and the program, or the one that SEALWIRE_PROGRAM names.
+# the C library and the program, or those in the folder SEALWIRE_BUILT and the one that SEALWIRE_PROGRAM names.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
@@ -18,7 +18,9 @@ trap 'rm -rf "$environment"' EXIT
 "$environment/bin/pip" install --quiet "mypy>=1.10" "pynacl>=1.5" "pytest>=8" "pytest-timeout>=2.3" "pyzmq>=26"
 
 # One by one, as a user builds them: together they would have other features, and be compiled again.
-(cd "$root" && cargo build --release --locked --quiet -p sealwire-capi)
+if [ -z "${SEALWIRE_BUILT:-}" ]; then
+    (cd "$root" && cargo build --release --locked --quiet -p sealwire-capi)
+fi
 if [ -z "${SEALWIRE_PROGRAM:-}" ]; then
     (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli)
     export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire

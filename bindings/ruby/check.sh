@@ -37,7 +37,9 @@ if [ -z "${SEALWIRE_PROGRAM:-}" ]; then
     (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli)
     export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire
 fi
-if [ -z "${SEALWIRE_C_LIBRARY:-}" ]; then
+if [ -n "${SEALWIRE_BUILT:-}" ]; then
+    export SEALWIRE_C_LIBRARY=${SEALWIRE_C_LIBRARY:-$SEALWIRE_BUILT/libsealwire_c.so}
+elif [ -z "${SEALWIRE_C_LIBRARY:-}" ]; then
     (cd "$root" && cargo build --release --locked --quiet -p sealwire-capi)
     export SEALWIRE_C_LIBRARY=$CARGO_TARGET_DIR/release/libsealwire_c.so
 fi
@@ -70,9 +72,8 @@ GEM_HOME=$GEM_HOME/precompiled PATH=$(dirname "$(command -v ruby)"):/usr/bin:/bi
     "
 ' sh "$precompiled"
 
-# The tasks that one works with, with the gems of the distribution. What they compile has been tested: it has to be there
-# again, and not to be fast.
+# The tasks that one works with, with the gems of the distribution. With other settings than the Python package they
+# would compile all below it again.
 cd "$here"
-export CARGO_PROFILE_RELEASE_OPT_LEVEL=0
 bundle install --local --quiet
 TEST=keys bundle exec rake --quiet compile test

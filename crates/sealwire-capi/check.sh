@@ -74,8 +74,11 @@ python3 tests/vectors.py "$root/vectors/chacha20-blake3.json" "$root/vectors/bla
 python3 tests/session_vectors.py "$root/vectors/blake3zmq-continuous.json" "$work/session_vectors.h"
 python3 tests/nacl_vectors.py "$root/vectors/nacl.json" "$work/nacl_vectors.h"
 python3 tests/newplex_vectors.py "$root/vectors/newplex.json" "$work/newplex_vectors.h"
-cargo run --quiet --release --locked --package sealwire-capi --example certificates \
-    >"$work/wss_certificates.h"
+if [ -n "${SEALWIRE_BUILT:-}" ]; then
+    "$SEALWIRE_BUILT/examples/certificates"
+else
+    cargo run --quiet --release --locked --package sealwire-capi --example certificates
+fi >"$work/wss_certificates.h"
 warnings="-Wall -Wextra -Wpedantic -Werror"
 common="-O1 -g -pthread -D_XOPEN_SOURCE=700 $warnings -I$work"
 libraries() {

@@ -4,8 +4,8 @@
 #   include/sealwire.h   lib/libsealwire.{so,a}   lib/pkgconfig/sealwire.pc   lib/cmake/Sealwire/
 #   include/sealwire_nacl.h   include/sealwire/nacl/   lib/pkgconfig/sealwire-nacl.pc
 #
-# Needs a Rust toolchain. The files find each other wherever PREFIX is moved to; DESTDIR goes in front
-# of it, for packages.
+# Needs a Rust toolchain, or in SEALWIRE_BUILT the folder where cargo has left libraries that were built before. The
+# files find each other wherever PREFIX is moved to; DESTDIR goes in front of it, for packages.
 set -eu
 if [ $# -ne 1 ]; then
     echo "usage: $0 PREFIX" >&2
@@ -16,31 +16,34 @@ case $1 in
     *) prefix=$PWD/$1 ;;
 esac
 root=${DESTDIR:-}$prefix
+built=${SEALWIRE_BUILT:+$(realpath "$SEALWIRE_BUILT")}
 cd "$(dirname "$0")"
 
-cargo build --quiet --release --locked --package sealwire-capi
+if [ -z "$built" ]; then
+    cargo build --quiet --release --locked --package sealwire-capi
+    built=${CARGO_TARGET_DIR:-../../target}/release
+fi
 version=$(cargo pkgid --quiet --package sealwire-capi | sed 's/.*[#@]//')
 major=${version%%.*}
-target=${CARGO_TARGET_DIR:-../../target}/release
 
 mkdir -p "$root/include/sealwire/nacl" "$root/lib/pkgconfig" "$root/lib/cmake/Sealwire"
 install -m 644 include/sealwire.h include/sealwire_nacl.h "$root/include/"
 # Not in include/nacl, where packages of NaCl itself have theirs.
 install -m 644 include/nacl/*.h "$root/include/sealwire/nacl/"
-install -m 644 "$target/libsealwire_c.a" "$root/lib/libsealwire.a"
+install -m 644 "$built/libsealwire_c.a" "$root/lib/libsealwire.a"
 case $(uname) in
     Darwin)
         shared=libsealwire.$major.dylib
         link=libsealwire.dylib
         file=$shared
-        install -m 755 "$target/libsealwire_c.dylib" "$root/lib/$file"
+        install -m 755 "$built/libsealwire_c.dylib" "$root/lib/$file"
         system="-lpthread -lm -liconv"
         ;;
     *)
         shared=libsealwire.so.$major
         link=libsealwire.so
         file=libsealwire.so.$version
-        install -m 755 "$target/libsealwire_c.so" "$root/lib/$file"
+        install -m 755 "$built/libsealwire_c.so" "$root/lib/$file"
         ln -sf "$file" "$root/lib/$shared"
         # What the standard library of Rust stands on.
         system="-lgcc_s -lutil -lrt -lpthread -lm -ldl"

@@ -76,19 +76,23 @@ warnings="-Wall -Wextra -Wpedantic -Werror"
     c++ -std=c++11 $warnings -o "$work/c++" -x c++ tests/program.c -x none $(pkg-config --cflags --libs libzmq)
     cc -std=c99 $warnings $(pkg-config --cflags libzmq) -o "$work/static" tests/program.c \
         "$prefix/lib/libzmq.a" $(pkg-config --libs --static libzmq | sed 's/-lzmq//')
+    c++ -std=c++11 $warnings $(pkg-config --cflags libzmq) -o "$work/static++" tests/cmake/program.cpp \
+        "$prefix/lib/libzmq.a" $(pkg-config --libs --static libzmq | sed 's/-lzmq//')
 }
 for program in c c++; do
     says env LD_LIBRARY_PATH="$prefix/lib" "$work/$program"
 done
-says "$work/static"
-echo "pkg-config: shared in C99 and C++11, static"
+for program in static static++; do
+    says "$work/$program"
+done
+echo "pkg-config: shared and static, in C99 and C++11"
 
 cmake -S tests/cmake -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 \
     && cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "CMake: $(cat "$work/log")"
-for program in shared static variables; do
+for program in shared static shared++ static++ variables; do
     says env -u LD_LIBRARY_PATH "$work/cmake/$program"
 done
-echo "CMake: shared, static, and by variables"
+echo "CMake: shared and static, in C99 and C++11, and by variables"
 
 # Ours is replaced, another libzmq stays where it is.
 ./install.sh "$prefix" >/dev/null

@@ -3,8 +3,9 @@
 #
 #   include/zmq.h, zmq_sealwire.h   lib/libzmq.{so,a}   lib/pkgconfig/libzmq.pc   lib/cmake/ZeroMQ/
 #
-# Needs a Rust toolchain. The files find each other wherever PREFIX is moved to; DESTDIR goes in front
-# of it, for packages. A libzmq that is there is not overwritten: choose another PREFIX.
+# Needs a Rust toolchain, or in SEALWIRE_BUILT the folder where cargo has left libraries that were built before. The
+# files find each other wherever PREFIX is moved to; DESTDIR goes in front of it, for packages. A libzmq that is there
+# is not overwritten: choose another PREFIX.
 set -eu
 if [ $# -ne 1 ]; then
     echo "usage: $0 PREFIX" >&2
@@ -15,6 +16,7 @@ case $1 in
     *) prefix=$PWD/$1 ;;
 esac
 root=${DESTDIR:-}$prefix
+built=${SEALWIRE_BUILT:+$(realpath "$SEALWIRE_BUILT")}
 cd "$(dirname "$0")"
 
 # The system's libzmq is other programs' too, and `make` says /usr/local where nothing else is said.
@@ -25,16 +27,18 @@ for there in "$root/include/zmq.h" "$root"/lib/libzmq.*; do
     fi
 done
 
-cargo build --quiet --release --locked --package sealwire-libzmq
+if [ -z "$built" ]; then
+    cargo build --quiet --release --locked --package sealwire-libzmq
+    built=${CARGO_TARGET_DIR:-../../target}/release
+fi
 # That of the libzmq whose place the library takes.
 version=4.3.5
-target=${CARGO_TARGET_DIR:-../../target}/release
 case $(uname) in
     Darwin)
         shared=libzmq.5.dylib
         link=libzmq.dylib
         file=$shared
-        built=libsealwire_libzmq.dylib
+        library=libsealwire_libzmq.dylib
         system="-lpthread -lm -liconv"
         ;;
     *)
@@ -42,7 +46,7 @@ case $(uname) in
         link=libzmq.so
         # libtool's way to count; 4.3.5 has this number.
         file=libzmq.so.5.2.5
-        built=libsealwire_libzmq.so
+        library=libsealwire_libzmq.so
         # What the standard library of Rust stands on.
         system="-lgcc_s -lutil -lrt -lpthread -lm -ldl"
         ;;
@@ -50,8 +54,8 @@ esac
 
 mkdir -p "$root/include" "$root/lib/pkgconfig" "$root/lib/cmake/ZeroMQ"
 install -m 644 include/zmq.h include/zmq_utils.h include/zmq_sealwire.h "$root/include/"
-install -m 644 "$target/libsealwire_libzmq.a" "$root/lib/libzmq.a"
-install -m 755 "$target/$built" "$root/lib/$file"
+install -m 644 "$built/libsealwire_libzmq.a" "$root/lib/libzmq.a"
+install -m 755 "$built/$library" "$root/lib/$file"
 [ "$file" = "$shared" ] || ln -sf "$file" "$root/lib/$shared"
 ln -sf "$shared" "$root/lib/$link"
 

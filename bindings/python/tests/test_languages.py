@@ -20,7 +20,8 @@ Peer = Callable[[str, str, str, str, sealwire.PublicKey], "subprocess.Popen[str]
 def in_c(tmp_path_factory: pytest.TempPathFactory) -> Peer:
     folder = tmp_path_factory.mktemp("c")
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    library = target / "release" / "libsealwire_c.a"
+    built = pathlib.Path(os.environ.get("SEALWIRE_BUILT", target / "release"))
+    library = built / "libsealwire_c.a"
     if not library.exists():
         missing("the C library is not built: cargo build --release -p sealwire-capi")
     if shutil.which("cc") is None:

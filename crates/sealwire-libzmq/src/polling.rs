@@ -60,19 +60,20 @@ pub(crate) fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<us
 
 /// Notes for each item what has happened.
 fn check(items: &mut [Item<'_>]) -> Result<usize, Errno> {
-    let mut ready = 0;
+    // Descriptors first: one may be that of a socket among the items, which is emptied as the socket is checked.
     for item in items.iter_mut() {
         item.happened = match &item.source {
-            Source::Socket(socket) => {
-                socket.check_open()?;
-                socket.events() & item.events
-            }
             Source::Descriptor(fd) => events_of(*fd, item.events)?,
-            Source::Nothing => 0,
+            Source::Socket(_) | Source::Nothing => 0,
         };
-        ready += usize::from(item.happened != 0);
     }
-    Ok(ready)
+    for item in items.iter_mut() {
+        if let Source::Socket(socket) = &item.source {
+            socket.check_open()?;
+            item.happened = socket.events() & item.events;
+        }
+    }
+    Ok(items.iter().filter(|item| item.happened != 0).count())
 }
 
 fn flags(events: i16) -> PollFlags {
@@ -132,5 +133,38 @@ fn sleep(items: &[Item<'_>], left: Option<Duration>) -> Result<bool, Errno> {
     match rustix::event::poll(&mut fds, left.as_ref()) {
         Ok(ready) => Ok(ready > 0),
         Err(error) => Err(Errno(error.raw_os_error())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire::SocketType;
+
+    use super::*;
+    use crate::context::Context;
+    use crate::socket::POLLIN;
+
+    fn item(source: Source<'_>) -> Item<'_> {
+        Item {
+            source,
+            events: POLLIN,
+            happened: 0,
+        }
+    }
+
+    #[test]
+    fn a_descriptor_is_checked_before_the_socket_that_empties_it() {
+        let context = Context::without_rules();
+        let pull = context.open_briefly(SocketType::Pull);
+        // Readable from the start, until the socket is checked.
+        let fd = pull.readiness().unwrap().as_fd();
+        let mut items = [
+            item(Source::Socket(Arc::clone(&pull))),
+            item(Source::Descriptor(fd)),
+        ];
+        assert_eq!(poll(&mut items, Some(Duration::ZERO)), Ok(1));
+        assert_eq!(items.each_ref().map(|item| item.happened), [0, POLLIN]);
+        assert_eq!(poll(&mut items, Some(Duration::ZERO)), Ok(0));
+        assert_eq!(items.each_ref().map(|item| item.happened), [0, 0]);
     }
 }

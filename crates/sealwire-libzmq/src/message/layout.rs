@@ -350,7 +350,7 @@ impl Msg {
     }
 
     /// Whom it came from.
-    fn peer(&self) -> Option<Arc<Peer>> {
+    pub(super) fn peer(&self) -> Option<Arc<Peer>> {
         if self.peer.is_null() {
             return None;
         }

@@ -37,14 +37,15 @@ impl Told {
     fn value(&self, name: &str) -> Option<Vec<u8>> {
         let peer = &*self.peer;
         match name {
-            "Socket-Type" => Some(peer.socket_type().to_string().into_bytes()),
-            "Identity" | "Routing-Id" => Some(peer.routing_id().to_vec()),
             "Peer-Address" => address(peer),
             "User-Id" => peer.user_id().map(|user| user.as_bytes().to_vec()),
-            other => peer
-                .metadata(other)
-                .or_else(|| peer.vouched_metadata(other))
-                .map(<[u8]>::to_vec),
+            // A handler's word about a peer, under whatever name, counts more than the peer's own.
+            _ => match (peer.vouched_metadata(name), name) {
+                (Some(vouched), _) => Some(vouched.to_vec()),
+                (None, "Socket-Type") => Some(peer.socket_type().to_string().into_bytes()),
+                (None, "Identity" | "Routing-Id") => Some(peer.routing_id().to_vec()),
+                (None, other) => peer.metadata(other).map(<[u8]>::to_vec),
+            },
         }
     }
 }
@@ -56,4 +57,52 @@ fn address(peer: &Peer) -> Option<Vec<u8>> {
         _ => return None,
     };
     Some(text.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire::SocketType;
+
+    use super::*;
+    use crate::context::Context;
+    use crate::options::number;
+    use crate::socket::SNDMORE;
+
+    #[test]
+    fn the_word_of_a_zap_handler_about_a_peer_counts_more_than_its_own() {
+        let context = Context::without_rules();
+        let handler = context.open_briefly(SocketType::Rep);
+        handler.bind("inproc://zeromq.zap.01").unwrap();
+        let server = context.open_briefly(SocketType::Dealer);
+        server.set(number::ZAP_DOMAIN, Some(b"all")).unwrap();
+        server.bind("tcp://127.0.0.1:*").unwrap();
+        let client = context.open_briefly(SocketType::Dealer);
+        client.set(number::ROUTING_ID, Some(b"itself")).unwrap();
+        for own in [&b"X-Role:anything"[..], b"X-Own:anything"] {
+            client.set(number::METADATA, Some(own)).unwrap();
+        }
+        let bound = server.get(number::LAST_ENDPOINT, 256).unwrap();
+        let bound = std::str::from_utf8(&bound).unwrap().trim_end_matches('\0');
+        client.connect(bound).unwrap();
+        let request: Vec<_> = (0..6)
+            .map(|_| handler.receive(0).unwrap().take().as_slice().to_vec())
+            .collect();
+        let vouched = b"\x08Identity\0\0\0\x05guest\x06X-Role\0\0\0\x05guest";
+        let answer: [&[u8]; 6] = [b"1.0", &request[1], b"200", b"", b"", vouched];
+        for (index, part) in answer.into_iter().enumerate() {
+            let flags = if index < 5 { SNDMORE } else { 0 };
+            handler
+                .send(part.to_vec().into(), flags)
+                .map_err(|it| it.0)
+                .unwrap();
+        }
+        client.send("hello".into(), 0).map_err(|it| it.0).unwrap();
+        let message = server.receive(0).unwrap();
+        let told = Told::of(message.peer().unwrap());
+        let value = |name| String::from_utf8(told.value(name).unwrap()).unwrap();
+        assert_eq!(value("Identity"), "guest");
+        assert_eq!(value("X-Role"), "guest");
+        assert_eq!(value("X-Own"), "anything");
+        assert_eq!(value("Socket-Type"), "DEALER");
+    }
 }
