@@ -24,7 +24,7 @@ pub(super) fn message<'a>(message: *mut Msg) -> Result<&'a mut Msg, Errno> {
 }
 
 /// Puts a message where there is none: what was in the memory counts for nothing.
-fn put(place: *mut Msg, message: Msg) -> Result<(), Errno> {
+pub(super) fn put(place: *mut Msg, message: Msg) -> Result<(), Errno> {
     if place.is_null() {
         return Err(Errno::FAULT);
     }

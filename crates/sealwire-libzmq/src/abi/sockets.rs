@@ -155,13 +155,8 @@ pub extern "C" fn zmq_msg_send(place: *mut Msg, handle: *mut c_void, flags: c_in
         let socket = socket(handle)?;
         let message = message(place)?;
         let size = message.size();
-        match socket.send(message.take(), flags) {
-            Ok(()) => Ok(told(size)),
-            Err((error, part)) => {
-                *message = Msg::received(part, None, false);
-                Err(error)
-            }
-        }
+        socket.send_of(message, flags)?;
+        Ok(told(size))
     })
 }
 

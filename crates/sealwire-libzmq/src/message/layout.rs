@@ -61,7 +61,10 @@ union Body {
 pub struct Msg {
     peer: *const c_void,
     body: Body,
-    _unused: [u8; 12],
+    /// A `CString`, or null.
+    pub(super) group: *mut c_char,
+    pub(super) routing_id: u32,
+    _unused: [u8; 8 - size_of::<*mut c_char>()],
     kind: Kind,
     length: u8,
     flags: u8,
@@ -107,7 +110,9 @@ impl Msg {
             body: Body {
                 in_place: [0; IN_PLACE],
             },
-            _unused: [0; 12],
+            group: ptr::null_mut(),
+            routing_id: 0,
+            _unused: [0; 8 - size_of::<*mut c_char>()],
             kind: Kind::InPlace,
             length: 0,
             flags: 0,
@@ -319,6 +324,7 @@ impl Msg {
             self.flags |= SHARED;
         }
         copy.flags = self.flags & (MORE | SHARED);
+        copy.set_address(self.address());
         copy.peer = self
             .peer()
             .map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
@@ -375,6 +381,7 @@ impl Msg {
 
     fn clear(&mut self) {
         self.clear_peer();
+        drop(self.take_address());
         match mem::replace(&mut self.kind, Kind::None) {
             Kind::None | Kind::InPlace | Kind::Constant => {}
             Kind::Vec => {

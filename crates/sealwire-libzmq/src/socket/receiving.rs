@@ -44,6 +44,10 @@ impl Socket {
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EINTR`, `ETERM`, as `zmq_msg_recv`.
     pub(crate) fn receive(&self, flags: c_int) -> Result<Msg, Errno> {
         self.check()?;
+        #[cfg(feature = "draft")]
+        if self.is_thread_safe() {
+            return self.receive_single(flags);
+        }
         let mut inbound = self.inbound();
         if let Some(part) = inbound.next() {
             return Ok(part);
@@ -59,7 +63,7 @@ impl Socket {
         Ok(Msg::received(part, peer, true))
     }
 
-    fn next_message(&self, flags: c_int) -> Result<Message, Errno> {
+    pub(super) fn next_message(&self, flags: c_int) -> Result<Message, Errno> {
         let limit = self.limit(flags, number::RCVTIMEO);
         if !self.lost.load(Ordering::Relaxed) {
             let received = match flags & DONTWAIT {

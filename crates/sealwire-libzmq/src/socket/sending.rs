@@ -7,6 +7,9 @@ use sealwire::{Error, Frame, Message, SocketType, embed};
 
 use super::{DONTWAIT, SNDMORE, Socket};
 use crate::errno::Errno;
+#[cfg(feature = "draft")]
+use crate::message::Address;
+use crate::message::Msg;
 use crate::options::number;
 
 /// The parts of a message that is not complete.
@@ -28,6 +31,10 @@ impl Socket {
     ///
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EHOSTUNREACH`, `EINTR`, `ETERM`, as `zmq_msg_send`.
     pub(crate) fn send(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
+        #[cfg(feature = "draft")]
+        if self.is_thread_safe() {
+            return self.send_to(part, &Address::default(), flags);
+        }
         if let Err(error) = self.check() {
             return Err((error, part));
         }
@@ -65,6 +72,28 @@ impl Socket {
         }
     }
 
+    /// Sends the body of a message, which is empty afterwards. Where that fails it is as it was.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Self::send).
+    pub(crate) fn send_of(&self, message: &mut Msg, flags: c_int) -> Result<(), Errno> {
+        let address = message.take_address();
+        let part = message.take();
+        #[cfg(feature = "draft")]
+        let sent = match self.is_thread_safe() {
+            true => self.send_to(part, &address, flags),
+            false => self.send(part, flags),
+        };
+        #[cfg(not(feature = "draft"))]
+        let sent = self.send(part, flags);
+        sent.map_err(|(error, part)| {
+            *message = Msg::received(part, None, false);
+            message.set_address(address);
+            error
+        })
+    }
+
     /// A REQ whose peer went away before it answered waits for the answer, unless it is relaxed.
     fn check_lost(&self) -> Result<(), Errno> {
         if self.lost.load(Ordering::Relaxed) {
@@ -78,17 +107,22 @@ impl Socket {
 
     fn send_single(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
         match self.socket_type {
-            // A name without a message: libzmq finds the peer and sends nothing.
-            SocketType::Router | SocketType::Stream => {
-                return self.begin(&part, flags).map_err(|error| (error, part));
-            }
-            _ => {}
+            // A name without a message: libzmq takes any, and sends nothing.
+            SocketType::Router | SocketType::Stream => Ok(()),
+            _ => self.send_whole(part, flags),
         }
+    }
+
+    fn send_whole(&self, part: Frame, flags: c_int) -> Result<(), (Errno, Frame)> {
         self.send_message(Message::from(part), flags)
             .map_err(|(error, mut message)| (error, message.pop_front().unwrap_or_default()))
     }
 
-    fn send_message(&self, message: Message, flags: c_int) -> Result<(), (Errno, Message)> {
+    pub(super) fn send_message(
+        &self,
+        message: Message,
+        flags: c_int,
+    ) -> Result<(), (Errno, Message)> {
         let sent = match flags & DONTWAIT {
             0 => {
                 let limit = self.limit(flags, number::SNDTIMEO);
