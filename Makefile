@@ -107,6 +107,10 @@ libzmq-suite:
 	cargo build -p sealwire-libzmq
 	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- \
 		--library "$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/libsealwire_libzmq.so"
+	cargo build -p sealwire-libzmq --features draft
+	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --drafts \
+		$$(sed -n 's/^\[\(.*\)\]$$/--only \1/p' libzmq-suite/expected-drafts.toml) \
+		--library "$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/libsealwire_libzmq.so"
 
 ## Undefined behaviour, in an interpreter, where it knows the instructions.
 miri:

@@ -5,11 +5,8 @@ pub(crate) const VERSION: [i32; 3] = [4, 3, 5];
 
 /// Whether the library has what `zmq_has` is asked for. Names as libzmq spells them, and two of Sealwire's.
 pub(crate) fn has(name: &[u8]) -> bool {
-    match name {
-        b"ipc" | b"curve" | b"WS" | b"blake3" | b"sealwire" => true,
-        b"draft" => cfg!(feature = "draft"),
-        _ => false,
-    }
+    let everywhere = matches!(name, b"ipc" | b"curve" | b"WS" | b"blake3" | b"sealwire");
+    everywhere || (cfg!(feature = "draft") && name == b"draft")
 }
 
 #[cfg(test)]
