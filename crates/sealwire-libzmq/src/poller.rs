@@ -1,7 +1,7 @@
 //! What a `zmq_poller` waits for: sockets and descriptors, each with what the program wants to know them by.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use crate::errno::Errno;
 use crate::polling::{POLLERR, POLLPRI};
@@ -10,10 +10,10 @@ use crate::socket::{POLLIN, POLLOUT, Socket};
 /// The object of one entry.
 #[derive(Clone)]
 pub(crate) enum What {
-    /// As the program knows it, by the number of its handle.
+    /// As the program knows it, by the number of its handle. The context of one that is closed may end before the poller.
     Socket {
         handle: usize,
-        socket: Arc<Socket>,
+        socket: Weak<Socket>,
     },
     Descriptor(RawFd),
 }
@@ -35,9 +35,9 @@ impl What {
     }
 
     /// The socket that threads may share, if it is one.
-    fn shared(&self) -> Option<&Socket> {
+    fn shared(&self) -> Option<Arc<Socket>> {
         match self {
-            What::Socket { socket, .. } => Some(&**socket).filter(|it| it.is_shared()),
+            What::Socket { socket, .. } => socket.upgrade().filter(|it| it.is_shared()),
             What::Descriptor(_) => None,
         }
     }
@@ -88,7 +88,7 @@ impl Poller {
         if let Some(socket) = what.shared() {
             let _ = self.had_shared.set(());
             if let Some(descriptor) = self.descriptor.get() {
-                watch(descriptor.as_fd(), socket)?;
+                watch(descriptor.as_fd(), &socket)?;
             }
         }
         entries.push(Entry {
@@ -129,7 +129,7 @@ impl Poller {
         let found = entries.iter().position(|entry| is(&entry.what, name));
         let removed = entries.remove(found.ok_or(Errno::INVAL)?);
         if let (Some(socket), Some(descriptor)) = (removed.what.shared(), self.descriptor.get()) {
-            watch_no_more(descriptor.as_fd(), socket);
+            watch_no_more(descriptor.as_fd(), &socket);
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ impl Poller {
         if self.descriptor.get().is_none() {
             let made = gathering()?;
             for socket in entries.iter().filter_map(|entry| entry.what.shared()) {
-                watch(made.as_fd(), socket)?;
+                watch(made.as_fd(), &socket)?;
             }
             let _ = self.descriptor.set(made);
         }

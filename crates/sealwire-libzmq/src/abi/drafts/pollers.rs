@@ -99,7 +99,7 @@ pub extern "C" fn zmq_poller_add(
         let poller = poller(handle)?;
         let what = What::Socket {
             handle: of.expose_provenance(),
-            socket: socket(of)?,
+            socket: Arc::downgrade(&socket(of)?),
         };
         poller.add(what, user_data.expose_provenance(), events)
     })
@@ -213,18 +213,19 @@ fn wait(
     if entries.is_empty() && limit.is_none() {
         return Err(Errno::FAULT);
     }
-    let mut items: Vec<Item<'_>> = entries
-        .iter()
-        .map(|entry| Item {
-            source: match &entry.what {
-                What::Socket { socket, .. } => Source::Socket(socket.clone()),
-                // SAFETY: not negative; it is only polled, and the program keeps it open meanwhile.
-                What::Descriptor(fd) => Source::Descriptor(unsafe { BorrowedFd::borrow_raw(*fd) }),
-            },
+    let mut items = Vec::with_capacity(entries.len());
+    for entry in &entries {
+        let source = match &entry.what {
+            What::Socket { socket, .. } => Source::Socket(socket.upgrade().ok_or(Errno::NOTSOCK)?),
+            // SAFETY: not negative; it is only polled, and the program keeps it open meanwhile.
+            What::Descriptor(fd) => Source::Descriptor(unsafe { BorrowedFd::borrow_raw(*fd) }),
+        };
+        items.push(Item {
+            source,
             events: entry.events,
             happened: 0,
-        })
-        .collect();
+        });
+    }
     if poll(&mut items, limit)? == 0 {
         return Err(Errno::AGAIN);
     }

@@ -512,6 +512,25 @@ fn a_poller_refuses_what_it_cannot_wait_for() {
     assert_eq!(zmq_poller_destroy(&raw mut poller), 0);
 }
 
+/// The poller has a socket of it that was closed.
+#[test]
+fn a_context_ends_before_a_poller() {
+    let (done, ended) = std::sync::mpsc::channel();
+    let mut poller = zmq_poller_new();
+    let handle = poller.expose_provenance();
+    std::thread::spawn(move || {
+        let mut scene = Scene::new();
+        let pair = scene.socket(PAIR);
+        let poller = std::ptr::with_exposed_provenance_mut(handle);
+        assert_eq!(zmq_poller_add(poller, pair, null_mut(), POLLIN), 0);
+        drop(scene);
+        let _ = done.send(());
+    });
+    let limit = std::time::Duration::from_secs(30);
+    assert_eq!(ended.recv_timeout(limit), Ok(()));
+    assert_eq!(zmq_poller_destroy(&raw mut poller), 0);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_descriptor_of_a_poller_is_that_of_its_shared_sockets() {
