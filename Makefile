@@ -126,6 +126,13 @@ endif
 libzmq-suite: $(LIBZMQ)
 	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --library "$(LIBZMQ)"
 
+## Those that need its draft functions. The library replaces the one that was built without.
+libzmq-drafts-suite:
+	cargo build -p sealwire-libzmq --features draft
+	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --drafts \
+		$$(sed -n 's/^\[\(.*\)\]$$/--only \1/p' libzmq-suite/expected-drafts.toml) \
+		--library "$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/libsealwire_libzmq.so"
+
 pyzmq-suite: $(LIBZMQ)
 	python3 interop/pyzmq-suite/suite.py --library "$(LIBZMQ)"
 

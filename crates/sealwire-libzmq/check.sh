@@ -47,6 +47,8 @@ for difference in "${planted[@]}"; do
 done
 echo "zmq.h: ${#planted[@]} planted differences were noticed"
 
+tests/drafts.sh
+
 prefix=$work/prefix
 ./install.sh "$prefix"
 library=$prefix/lib/libzmq.so.5.2.5

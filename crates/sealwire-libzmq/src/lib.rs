@@ -18,6 +18,8 @@ pub mod message;
 mod monitor;
 mod options;
 mod policy;
+#[cfg(feature = "draft")]
+mod poller;
 mod polling;
 mod proxy;
 mod socket;

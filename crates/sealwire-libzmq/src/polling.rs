@@ -35,6 +35,22 @@ pub(crate) struct Item<'a> {
 /// `EINTR` when a signal handler ran while it waited, `ETERM` when the context of a socket ends, `EBADF` and the
 /// like.
 pub(crate) fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<usize, Errno> {
+    poll_by(items, limit, sleep)
+}
+
+/// A descriptor, and what it is watched for.
+pub(crate) type Watched<'a> = (BorrowedFd<'a>, PollFlags);
+
+/// The same by a function that sleeps until one of the descriptors is ready; it gives `false` when the time is over.
+///
+/// # Errors
+///
+/// Those of [`poll`].
+pub(crate) fn poll_by(
+    items: &mut [Item<'_>],
+    limit: Option<Duration>,
+    sleep: impl Fn(&[Watched<'_>], Option<Duration>) -> Result<bool, Errno>,
+) -> Result<usize, Errno> {
     let deadline = limit.map(|limit| Instant::now().checked_add(limit));
     // A socket that had no descriptor for it gets one, so that whatever comes from now on is noticed.
     for item in items.iter() {
@@ -52,7 +68,7 @@ pub(crate) fn poll(items: &mut [Item<'_>], limit: Option<Duration>) -> Result<us
             Some(Some(deadline)) => Some(deadline.saturating_duration_since(Instant::now())),
             None | Some(None) => None,
         };
-        if !sleep(items, left)? {
+        if !sleep(&watched(items)?, left)? {
             return check(items);
         }
     }
@@ -114,21 +130,24 @@ fn events_of(fd: BorrowedFd<'_>, events: i16) -> Result<i16, Errno> {
     }
 }
 
-/// Sleeps until one of the descriptors is ready; `false` when the time is over.
-fn sleep(items: &[Item<'_>], left: Option<Duration>) -> Result<bool, Errno> {
-    let mut fds = Vec::with_capacity(items.len());
+/// The descriptors of items, each for what it is watched for.
+fn watched<'a>(items: &'a [Item<'_>]) -> Result<Vec<Watched<'a>>, Errno> {
+    let mut watched = Vec::with_capacity(items.len());
     for item in items {
         match &item.source {
-            Source::Socket(socket) => {
-                let readiness = socket.readiness()?;
-                fds.push(PollFd::from_borrowed_fd(readiness.as_fd(), PollFlags::IN));
-            }
-            Source::Descriptor(fd) => {
-                fds.push(PollFd::from_borrowed_fd(*fd, flags(item.events)));
-            }
+            Source::Socket(socket) => watched.push((socket.readiness()?.as_fd(), PollFlags::IN)),
+            Source::Descriptor(fd) => watched.push((*fd, flags(item.events))),
             Source::Nothing => {}
         }
     }
+    Ok(watched)
+}
+
+fn sleep(watched: &[Watched<'_>], left: Option<Duration>) -> Result<bool, Errno> {
+    let fds = watched.iter();
+    let mut fds: Vec<_> = fds
+        .map(|(fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
+        .collect();
     let left = left.and_then(|left| Timespec::try_from(left).ok());
     match rustix::event::poll(&mut fds, left.as_ref()) {
         Ok(ready) => Ok(ready > 0),

@@ -3,6 +3,7 @@
 
     header.py HEADER            fails when HEADER differs
     header.py HEADER --names    prints the functions that HEADER declares, without drafts
+    header.py HEADER --drafts   the same with drafts
 
 libzmq's header comes with the crate zeromq-src; cargo knows where. Both headers go through the same
 program and the same compilers. Standard library of Python only, 3.9 or newer.
@@ -142,9 +143,10 @@ def check(ours: Path, theirs: Path, flags: list, work: Path) -> str:
 
 def main() -> None:
     ours = Path(sys.argv[1]).resolve()
-    if "--names" in sys.argv:
-        print("\n".join(functions(ours, [])))
-        return
+    for option, flags in (("--names", []), ("--drafts", [DRAFTS])):
+        if option in sys.argv:
+            print("\n".join(functions(ours, flags)))
+            return
     theirs = libzmqs_header()
     with tempfile.TemporaryDirectory() as work:
         for flags in ([], [DRAFTS]):

@@ -33,6 +33,15 @@ fn put(place: *mut Msg, message: Msg) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Puts a message of this size where there is none, for the program to fill.
+pub(super) fn begin(place: *mut Msg, size: usize) -> Result<(), Errno> {
+    if place.is_null() {
+        return Err(Errno::FAULT);
+    }
+    // SAFETY: not null; the memory of a message, as the program says.
+    unsafe { Msg::begin(place, size) }
+}
+
 /// Ends a message and puts another in its place.
 fn replace(place: *mut Msg, with: Msg) -> Result<(), Errno> {
     *message(place)? = with;
@@ -48,13 +57,7 @@ pub extern "C" fn zmq_msg_init(place: *mut Msg) -> c_int {
 /// `zmq_msg_init_size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_init_size(place: *mut Msg, size: usize) -> c_int {
-    guard::status(|| {
-        if place.is_null() {
-            return Err(Errno::FAULT);
-        }
-        // SAFETY: not null; the memory of a message, as the program says.
-        unsafe { Msg::begin(place, size) }
-    })
+    guard::status(|| begin(place, size))
 }
 
 /// `zmq_msg_init_data`.

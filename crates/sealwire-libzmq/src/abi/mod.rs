@@ -18,6 +18,8 @@ pub mod capabilities;
 pub mod clock;
 pub mod contexts;
 pub mod counters;
+#[cfg(feature = "draft")]
+pub mod drafts;
 pub mod error;
 mod guard;
 mod handles;

@@ -198,15 +198,8 @@ pub extern "C" fn zmq_msg_send(place: *mut Msg, handle: *mut c_void, flags: c_in
         with(handle, |socket| {
             let message = message(place)?;
             let size = message.size();
-            let mut part = Frames::single(Frame::new());
-            message.take_into(&mut part);
-            let sent = socket.send(&mut part, flags);
-            if sent.is_err()
-                && let Some(part) = part.first_mut()
-            {
-                message.fill(part, None, false);
-            }
-            sent.map(|()| told(size))
+            socket.send_of(message, flags)?;
+            Ok(told(size))
         })
     })
 }

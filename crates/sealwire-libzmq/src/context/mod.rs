@@ -2,6 +2,8 @@
 //!
 //! Its threads begin with the first socket, as settings may change until then.
 
+#[cfg(feature = "draft")]
+mod extended;
 mod options;
 
 use std::sync::atomic::{AtomicBool, Ordering};

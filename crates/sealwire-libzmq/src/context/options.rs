@@ -16,7 +16,7 @@ const MAX_MSGSZ: c_int = 5;
 const MSG_T_SIZE: c_int = 6;
 const THREAD_AFFINITY_CPU_ADD: c_int = 7;
 const THREAD_AFFINITY_CPU_REMOVE: c_int = 8;
-const THREAD_NAME_PREFIX: c_int = 9;
+pub(super) const THREAD_NAME_PREFIX: c_int = 9;
 const ZERO_COPY_RECV: c_int = 10;
 const IPV6: c_int = 42;
 const BLOCKY: c_int = 70;
@@ -29,7 +29,8 @@ pub(crate) struct Settings {
     io_threads: c_int,
     max_sockets: c_int,
     max_message_size: c_int,
-    name_prefix: Option<c_int>,
+    /// Text, or the digits of a number.
+    name_prefix: Vec<u8>,
     scheduling: Scheduling,
     zero_copy: bool,
     pub(crate) ipv6: bool,
@@ -42,7 +43,7 @@ impl Default for Settings {
             io_threads: 1,
             max_sockets: 1023,
             max_message_size: c_int::MAX,
-            name_prefix: None,
+            name_prefix: Vec::new(),
             scheduling: Scheduling::default(),
             zero_copy: true,
             ipv6: false,
@@ -69,8 +70,10 @@ impl Settings {
     /// What each I/O thread does as it begins.
     pub(super) fn on_thread_start(&self) -> impl Fn(usize) + Send + Sync + 'static {
         let scheduling = self.scheduling.clone();
-        let prefix = self.name_prefix.map(|prefix| format!("{prefix}/"));
-        let prefix = prefix.unwrap_or_default();
+        let prefix = match String::from_utf8_lossy(&self.name_prefix) {
+            none if none.is_empty() => String::new(),
+            prefix => format!("{}/", prefix.trim_end_matches('\0')),
+        };
         move |number| scheduling.apply(&format!("{prefix}ZMQbg/IO/{number}"))
     }
 
@@ -82,7 +85,7 @@ impl Settings {
             IPV6 if value >= 0 => self.ipv6 = value != 0,
             BLOCKY if value >= 0 => self.blocky = value != 0,
             ZERO_COPY_RECV if value >= 0 => self.zero_copy = value != 0,
-            THREAD_NAME_PREFIX => self.name_prefix = Some(value),
+            THREAD_NAME_PREFIX => self.name_prefix = value.to_string().into_bytes(),
             THREAD_PRIORITY if value >= 0 => self.scheduling.priority = Some(value),
             THREAD_SCHED_POLICY if value >= 0 => self.scheduling.policy = Some(value),
             THREAD_AFFINITY_CPU_ADD if value >= 0 => {
@@ -104,9 +107,25 @@ impl Settings {
             IPV6 => c_int::from(self.ipv6),
             BLOCKY => c_int::from(self.blocky),
             ZERO_COPY_RECV => c_int::from(self.zero_copy),
-            THREAD_NAME_PREFIX => self.name_prefix.unwrap_or(0),
+            THREAD_NAME_PREFIX => number_of(&self.name_prefix),
             THREAD_SCHED_POLICY => self.scheduling.policy.unwrap_or(-1),
             _ => return Err(Errno::INVAL),
         })
     }
+
+    #[cfg(feature = "draft")]
+    pub(super) fn name_prefix(&self) -> &[u8] {
+        &self.name_prefix
+    }
+
+    #[cfg(feature = "draft")]
+    pub(super) fn set_name_prefix(&mut self, prefix: &[u8]) {
+        self.name_prefix = prefix.to_vec();
+    }
+}
+
+/// The number that a text is; 0 for another.
+fn number_of(text: &[u8]) -> c_int {
+    let text = str::from_utf8(text).ok();
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }

@@ -114,7 +114,10 @@ union Body {
 pub struct Msg {
     peer: *const c_void,
     body: Body,
-    _unused: [u8; 12],
+    /// A `CString`, or null.
+    pub(super) group: *mut c_char,
+    pub(super) routing_id: u32,
+    _unused: [u8; 8 - size_of::<*mut c_char>()],
     kind: Kind,
     length: u8,
     flags: u8,
@@ -131,7 +134,9 @@ impl Msg {
             body: Body {
                 in_place: [0; IN_PLACE],
             },
-            _unused: [0; 12],
+            group: ptr::null_mut(),
+            routing_id: 0,
+            _unused: [0; 8 - size_of::<*mut c_char>()],
             kind: Kind::InPlace,
             length: 0,
             flags: 0,
@@ -171,6 +176,8 @@ impl Msg {
         // SAFETY: as above.
         unsafe {
             (&raw mut (*place).peer).write(ptr::null());
+            (&raw mut (*place).group).write(ptr::null_mut());
+            (&raw mut (*place).routing_id).write(0);
             (&raw mut (*place).kind).write(kind);
             (&raw mut (*place).length).write(length);
             (&raw mut (*place).flags).write(0);
@@ -343,6 +350,7 @@ impl Msg {
             self.flags |= SHARED;
         }
         copy.flags = self.flags & (MORE | SHARED);
+        copy.set_address(self.address());
         copy.peer = self
             .peer()
             .map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
@@ -404,6 +412,10 @@ impl Msg {
     #[inline]
     fn clear(&mut self) {
         self.clear_peer();
+        self.routing_id = 0;
+        if !self.group.is_null() {
+            drop(self.take_address());
+        }
         match mem::replace(&mut self.kind, Kind::None) {
             Kind::None | Kind::InPlace | Kind::Constant => {}
             // SAFETY: it was of this kind, and is given back once.

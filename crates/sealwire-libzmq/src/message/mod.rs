@@ -4,7 +4,8 @@
 //! ```text
 //!    0..8   peer        whom it came from: an `Arc<Peer>`, or a `Box<Told>` once a property was asked for; or null
 //!    8..48  body        bytes in place | on the heap | `Bytes` | bytes that live as long as the program
-//!   48..60  unused
+//!   48..56  group       a `CString`, or null
+//!   56..60  routing id  or 0
 //!   60      kind        of the body; 0 where there is no message
 //!   61      length      of bytes in place
 //!   62      flags       MORE, SHARED, TOLD
@@ -19,10 +20,13 @@
     reason = "a message lies in the memory of the program, as parts of other types"
 )]
 
+mod address;
 mod foreign;
 mod layout;
 mod told;
 
+#[cfg(feature = "draft")]
+pub(crate) use address::Address;
 pub(crate) use foreign::Call;
 pub use foreign::FreeFn;
 pub use layout::Msg;

@@ -62,6 +62,7 @@ fn address(peer: &Peer) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use sealwire::SocketType;
+    use sealwire_zmtp::Frames;
 
     use super::*;
     use crate::context::Context;
@@ -85,18 +86,15 @@ mod tests {
         let bound = std::str::from_utf8(&bound).unwrap().trim_end_matches('\0');
         client.connect(bound).unwrap();
         let request: Vec<_> = (0..6)
-            .map(|_| handler.receive(0).unwrap().take().as_slice().to_vec())
+            .map(|_| handler.receive(0).unwrap().as_bytes().to_vec())
             .collect();
         let vouched = b"\x08Identity\0\0\0\x05guest\x06X-Role\0\0\0\x05guest";
         let answer: [&[u8]; 6] = [b"1.0", &request[1], b"200", b"", b"", vouched];
         for (index, part) in answer.into_iter().enumerate() {
             let flags = if index < 5 { SNDMORE } else { 0 };
-            handler
-                .send(part.to_vec().into(), flags)
-                .map_err(|it| it.0)
-                .unwrap();
+            handler.send(&mut Frames::single(part), flags).unwrap();
         }
-        client.send("hello".into(), 0).map_err(|it| it.0).unwrap();
+        client.send(&mut Frames::single("hello"), 0).unwrap();
         let message = server.receive(0).unwrap();
         let told = Told::of(message.peer().unwrap());
         let value = |name| String::from_utf8(told.value(name).unwrap()).unwrap();

@@ -2,6 +2,8 @@
 //! address.
 
 mod failures;
+#[cfg(feature = "draft")]
+mod second;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -10,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use sealwire::{Frame, Message, Monitor, SocketType, embed, signals};
+use sealwire::{Event, Frame, Message, Monitor, SocketType, embed, signals};
 
 pub(crate) use self::told::Told;
 use self::told::{STOPPED, told};
@@ -28,21 +30,71 @@ struct Events {
     target: Mutex<Option<Target>>,
 }
 
+/// The form of what is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Number and value in one part, and one address.
+    First,
+    #[cfg(feature = "draft")]
+    Second,
+}
+
 /// Where events are told.
 struct Target {
     socket: sealwire::Socket,
-    wanted: u16,
+    wanted: u64,
+    form: Form,
 }
 
 impl Target {
-    /// Events that nobody reads are dropped at the high-water marks, as peers cause any number of them.
+    /// Tells of an event of the engine.
+    fn tell_of(&self, event: &Event) {
+        for it in told(event) {
+            #[cfg(feature = "draft")]
+            if self.form == Form::Second {
+                self.tell_second(&it, &second::Ends::of(event));
+                continue;
+            }
+            self.tell_first(&it);
+        }
+    }
+
+    /// Tells of what the engine has no event for.
     fn tell(&self, told: &Told) {
+        match self.form {
+            Form::First => self.tell_first(told),
+            #[cfg(feature = "draft")]
+            Form::Second => {
+                let local = told.address.clone();
+                let ends = second::Ends {
+                    local,
+                    ..Default::default()
+                };
+                self.tell_second(told, &ends);
+            }
+        }
+    }
+
+    #[cfg(feature = "draft")]
+    fn wants_queues(&self) -> bool {
+        self.form == Form::Second && self.wanted & second::QUEUES != 0
+    }
+
+    #[cfg(feature = "draft")]
+    fn tell_second(&self, told: &Told, ends: &second::Ends) {
+        if self.wanted & u64::from(told.number) != 0 {
+            let _ = self.socket.try_send(second::message(told, ends));
+        }
+    }
+
+    /// Events that nobody reads are dropped at the high-water marks, as peers cause any number of them.
+    fn tell_first(&self, told: &Told) {
         let Told {
             number,
             value,
             address,
         } = told;
-        if self.wanted & number == 0 {
+        if self.wanted & u64::from(*number) == 0 {
             return;
         }
         let mut head = [0; 6];
@@ -64,7 +116,7 @@ impl Events {
     fn tell_all(&self, target: Option<&Target>) {
         while let Some(event) = self.monitor.try_next() {
             if let Some(target) = target {
-                told(&event).iter().for_each(|it| target.tell(it));
+                target.tell_of(&event);
             }
         }
     }
@@ -112,17 +164,23 @@ impl Observer {
     pub(crate) fn tell_at(
         &self,
         endpoint: &str,
-        wanted: u16,
+        wanted: u64,
+        form: Form,
         engine: &sealwire::Context,
+        socket_type: SocketType,
     ) -> Result<(), Errno> {
-        let builder = sealwire::Socket::builder(SocketType::Pair)
+        let builder = sealwire::Socket::builder(socket_type)
             .context(engine)
             .linger(Duration::ZERO);
         let socket = builder.build().map_err(|error| errno_of(&error))?;
         socket.bind(endpoint).map_err(|error| errno_of(&error))?;
         let mut target = self.events.target();
         self.events.tell_all(None);
-        *target = Some(Target { socket, wanted });
+        *target = Some(Target {
+            socket,
+            wanted,
+            form,
+        });
         Ok(())
     }
 
@@ -132,6 +190,23 @@ impl Observer {
         self.events.tell_all(target.as_ref());
         if let Some(target) = &*target {
             target.tell(told);
+        }
+    }
+
+    /// Whether the program wants to be told how much waits in queues.
+    #[cfg(feature = "draft")]
+    pub(crate) fn wants_queues(&self) -> bool {
+        let target = self.events.target();
+        target.as_ref().is_some_and(Target::wants_queues)
+    }
+
+    /// Tells of what waits for a peer and from it.
+    #[cfg(feature = "draft")]
+    pub(crate) fn tell_queue(&self, queue: &embed::PeerQueue) {
+        let target = self.events.target();
+        self.events.tell_all(target.as_ref());
+        if let Some(target) = target.as_ref().filter(|target| target.wants_queues()) {
+            let _ = target.socket.try_send(second::of_queue(queue));
         }
     }
 

@@ -259,3 +259,55 @@ fn a_client_is_told_nothing_where_a_zap_handler_talks_nonsense() {
     of_client.expect(DISCONNECTED, &endpoint);
     of_client.expect(CONNECT_RETRIED, &endpoint);
 }
+
+/// Events in the second form: both ends of a connection, as each side sees them.
+#[cfg(feature = "draft")]
+#[test]
+fn the_second_form_names_both_ends() {
+    let context = Context::without_rules();
+    let [server, client] = [(); 2].map(|()| context.open_briefly(SocketType::Dealer));
+    let of = |socket: &Socket, endpoint: &str| {
+        socket
+            .monitor_versioned(Some(endpoint), 0xffff, 2, 0)
+            .unwrap();
+        let reader = context.open_briefly(SocketType::Pair);
+        reader.connect(endpoint).unwrap();
+        Reader(reader)
+    };
+    let of_server = of(&server, "inproc://second-server");
+    let of_client = of(&client, "inproc://second-client");
+    server.bind("tcp://127.0.0.1:*").unwrap();
+    let endpoint = last_endpoint(&server);
+    client.connect(&endpoint).unwrap();
+    let next = |reader: &Reader| {
+        let part = || reader.0.receive(0).unwrap().as_bytes().to_vec();
+        let number = || u64::from_ne_bytes(part().try_into().unwrap());
+        let text = || String::from_utf8(part()).unwrap();
+        let (event, values) = (number(), number());
+        assert_eq!(values, 1);
+        number();
+        let ends = (text(), text());
+        let more = reader.0.get(number::RCVMORE, 4).unwrap();
+        assert_eq!(*more, 0_i32.to_ne_bytes());
+        (event as u16, ends)
+    };
+    let to = |remote: &str| (String::new(), remote.to_owned());
+    assert_eq!(next(&of_client), (CONNECT_DELAYED, to(&endpoint)));
+    let (event, (local, remote)) = next(&of_client);
+    assert_eq!((event, &remote), (CONNECTED, &endpoint));
+    assert!(local.starts_with("tcp://127.0.0.1:") && local != endpoint);
+    let ends = (local.clone(), endpoint.clone());
+    assert_eq!(next(&of_client), (SUCCEEDED, ends));
+    let listening = (endpoint.clone(), String::new());
+    assert_eq!(next(&of_server), (LISTENING, listening));
+    for event in [ACCEPTED, SUCCEEDED] {
+        let ends = (endpoint.clone(), local.clone());
+        assert_eq!(next(&of_server), (event, ends));
+    }
+    client.close();
+    let ends = (endpoint.clone(), local.clone());
+    assert_eq!(next(&of_server), (DISCONNECTED, ends));
+    server.monitor(None, 0).unwrap();
+    let nothing = (String::new(), String::new());
+    assert_eq!(next(&of_server), (STOPPED, nothing));
+}

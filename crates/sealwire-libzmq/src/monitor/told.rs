@@ -128,7 +128,7 @@ fn of_peer(peer: &Peer) -> String {
 }
 
 /// The address of this end, under the transport of the endpoint that it is bound to.
-fn at(endpoint: &Endpoint, local: Option<&PeerAddress>) -> String {
+pub(super) fn at(endpoint: &Endpoint, local: Option<&PeerAddress>) -> String {
     let endpoint = endpoint.to_string();
     match local {
         Some(PeerAddress::Tcp(address)) => {

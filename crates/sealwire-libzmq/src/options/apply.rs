@@ -250,6 +250,14 @@ impl Settings {
             Ok(size) if size > 0 => builder.receive_buffer(size),
             _ => builder,
         };
+        let builder = match u32::try_from(self.int(number::PRIORITY)) {
+            Ok(0) | Err(_) => builder,
+            Ok(priority) => builder.packet_priority(priority),
+        };
+        let builder = match u64::try_from(self.int(number::BUSY_POLL)) {
+            Ok(0) | Err(_) => builder,
+            Ok(limit) => builder.busy_poll(Duration::from_micros(limit)),
+        };
         let builder = match self.bytes(number::BINDTODEVICE) {
             [] => builder,
             device => builder.bind_to_device(String::from_utf8_lossy(device)),
@@ -282,7 +290,7 @@ impl Settings {
 
     /// Options of single types. libzmq takes those of others and does nothing with them.
     fn apply_behaviour(&self, socket_type: SocketType, builder: SocketBuilder) -> SocketBuilder {
-        use SocketType::{Dealer, Pub, Pull, Push, Req, Router, Stream, Sub, XPub};
+        use SocketType::{Dealer, Pub, Pull, Push, Radio, Req, Router, Stream, Sub, XPub, XSub};
         let flag = |option, types: &[SocketType]| types.contains(&socket_type) && self.flag(option);
         let builder = builder
             .req_correlate(flag(number::REQ_CORRELATE, &[Req]))
@@ -293,6 +301,8 @@ impl Settings {
             .xpub_verbose(flag(number::XPUB_VERBOSE, &[XPub]))
             .xpub_verboser(flag(number::XPUB_VERBOSER, &[XPub]))
             .xpub_manual(flag(number::XPUB_MANUAL, &[XPub]))
+            .xpub_manual_last_value(flag(number::XPUB_MANUAL_LAST_VALUE, &[XPub]))
+            .xsub_verbose_unsubscribe(flag(number::XSUB_VERBOSE_UNSUBSCRIBE, &[XSub]))
             .xpub_no_drop(flag(number::XPUB_NODROP, &[XPub, Pub]))
             .invert_matching(flag(number::INVERT_MATCHING, &[Pub, XPub, Sub]))
             .conflate(flag(number::CONFLATE, &[Pull, Push, Sub, Pub, Dealer]));
@@ -303,6 +313,7 @@ impl Settings {
                 builder.router_notify(notify & 1 != 0, notify & 2 != 0)
             }
             Stream => builder.stream_notify(self.flag(number::STREAM_NOTIFY)),
+            Radio => self.apply_multicast(builder),
             XPub if !self.bytes(number::XPUB_WELCOME_MSG).is_empty() => {
                 builder.xpub_welcome_message(self.bytes(number::XPUB_WELCOME_MSG))
             }
@@ -310,26 +321,33 @@ impl Settings {
         }
     }
 
-    /// Messages for peers that come, and about those that go.
+    /// Messages for peers that come, and about those that go, in the types that have them in libzmq.
     fn apply_messages(&self, socket_type: SocketType, builder: SocketBuilder) -> SocketBuilder {
-        use SocketType::{Dealer, Pair, Pull, Push, Router};
+        use SocketType::{Client, Dealer, Peer, Router, Server};
         let text = |option, types: &[SocketType]| match self.bytes(option) {
             [] => None,
             text => types.contains(&socket_type).then_some(text),
         };
-        let builder = match text(number::HELLO_MSG, &[Dealer, Router, Pair, Push]) {
+        let builder = match text(number::HELLO_MSG, &[Dealer, Router, Client, Server, Peer]) {
             Some(text) => builder.hello_message(text),
             None => builder,
         };
-        let receivers = [Dealer, Router, Pair, Pull];
-        let builder = match text(number::DISCONNECT_MSG, &receivers) {
+        let builder = match text(number::DISCONNECT_MSG, &[Router, Server, Peer]) {
             Some(text) => builder.disconnect_message(text),
             None => builder,
         };
-        match text(number::HICCUP_MSG, &receivers) {
+        match text(number::HICCUP_MSG, &[Dealer, Client, Peer]) {
             Some(text) => builder.hiccup_message(text),
             None => builder,
         }
+    }
+
+    /// How far datagrams of a RADIO go.
+    fn apply_multicast(&self, builder: SocketBuilder) -> SocketBuilder {
+        let hops = self.int(number::MULTICAST_HOPS);
+        builder
+            .multicast_hops(u8::try_from(hops).unwrap_or(u8::MAX))
+            .multicast_loop(self.flag(number::MULTICAST_LOOP))
     }
 
     /// The defaults of a type, where they differ.

@@ -9,4 +9,4 @@ mod table;
 pub(crate) use apply::socks_proxy;
 pub(crate) use blake3::INCOMPLETE;
 pub(crate) use settings::{Mechanism, Settings, Value};
-pub(crate) use table::number;
+pub(crate) use table::{Entry, number};

@@ -259,12 +259,16 @@ impl Settings {
         let given = given?;
         let colon = given.iter().position(|octet| *octet == b':')?;
         let (name, value) = (&given[..colon], &given[colon + 1..]);
-        if name.is_empty() || value.is_empty() || option != number::METADATA {
+        // As libzmq: other names are those of the protocol.
+        if !name.starts_with(b"X-") || name.len() > 255 || value.is_empty() {
             return None;
         }
+        debug_assert_eq!(option, number::METADATA);
         let name = std::str::from_utf8(name).ok()?.to_owned();
         let mut properties = self.properties().to_vec();
-        properties.push((name, value.to_vec()));
+        if properties.iter().all(|(there, _)| *there != name) {
+            properties.push((name, value.to_vec()));
+        }
         Some(Value::Properties(properties))
     }
 
@@ -417,9 +421,16 @@ mod tests {
                 ),
                 Kind::Property => (
                     vec![b"X-Name:value".to_vec(), b"X-Name:a:b".to_vec()],
-                    [&b"X-Name"[..], b":value", b"X-Name:", b""]
-                        .map(<[u8]>::to_vec)
-                        .into(),
+                    [
+                        &b"X-Name"[..],
+                        b":value",
+                        b"X-Name:",
+                        b"",
+                        b"Name:value",
+                        &[b"X-", [b'a'; 254].as_slice(), b":value"].concat(),
+                    ]
+                    .map(<[u8]>::to_vec)
+                    .into(),
                 ),
                 Kind::Action => continue,
             };

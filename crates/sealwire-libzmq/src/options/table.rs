@@ -1,6 +1,7 @@
 //! The options that there are: number, kind, who may set and ask, and the effect.
 
 use libc::c_int;
+use sealwire::SocketType;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,9 @@ pub(crate) struct Entry {
     pub(crate) access: Access,
     #[cfg_attr(not(test), expect(dead_code, reason = "for the document and tests"))]
     pub(crate) effect: Effect,
+    /// The types that can be set to it, where not all can; to the others it answers its default. For one that can only
+    /// be asked for, the types that answer.
+    types: &'static [SocketType],
 }
 
 use Access::{Get, Set, SetAndGet};
@@ -69,7 +73,7 @@ use Kind::{Action, Addresses, Bits, Bytes, Flag, Int, Key, Keys, Long, Numbers, 
 const MAX: c_int = c_int::MAX;
 
 macro_rules! options {
-    ($($number:literal $name:ident $kind:expr, $access:expr, $effect:expr;)*) => {
+    ($($number:literal $name:ident $kind:expr, $access:expr, $effect:expr $(, $types:ident)*;)*) => {
         /// Numbers by name.
         #[expect(dead_code, reason = "some have no use beside the table")]
         pub(crate) mod number {
@@ -84,6 +88,7 @@ macro_rules! options {
             kind: $kind,
             access: $access,
             effect: $effect,
+            types: &[$(SocketType::$types),*],
         },)*];
     };
 }
@@ -108,19 +113,19 @@ options! {
     22 MAXMSGSIZE Long(-1), SetAndGet, Honoured;
     23 SNDHWM Int(0, MAX, 1_000), SetAndGet, Honoured;
     24 RCVHWM Int(0, MAX, 1_000), SetAndGet, Honoured;
-    25 MULTICAST_HOPS Int(1, MAX, 1), SetAndGet, Stored;
+    25 MULTICAST_HOPS Int(1, MAX, 1), SetAndGet, Honoured;
     27 RCVTIMEO Int(-1, MAX, -1), SetAndGet, Honoured;
     28 SNDTIMEO Int(-1, MAX, -1), SetAndGet, Honoured;
     31 IPV4ONLY Flag(1), SetAndGet, Honoured;
     32 LAST_ENDPOINT Action, Get, Honoured;
-    33 ROUTER_MANDATORY Int(0, MAX, 0), Set, Honoured;
+    33 ROUTER_MANDATORY Int(0, MAX, 0), Set, Honoured, Router;
     34 TCP_KEEPALIVE Int(-1, 1, -1), SetAndGet, Honoured;
     35 TCP_KEEPALIVE_CNT Int(-1, MAX, -1), SetAndGet, Honoured;
     36 TCP_KEEPALIVE_IDLE Int(-1, MAX, -1), SetAndGet, Honoured;
     37 TCP_KEEPALIVE_INTVL Int(-1, MAX, -1), SetAndGet, Honoured;
     38 TCP_ACCEPT_FILTER Addresses, Set, Honoured;
     39 IMMEDIATE Flag(0), SetAndGet, Honoured;
-    40 XPUB_VERBOSE Int(0, MAX, 0), Set, Honoured;
+    40 XPUB_VERBOSE Int(0, MAX, 0), Set, Honoured, XPub, Pub;
     42 IPV6 Flag(0), SetAndGet, Honoured;
     43 MECHANISM Action, Get, Honoured;
     44 PLAIN_SERVER Flag(0), SetAndGet, Honoured;
@@ -130,28 +135,28 @@ options! {
     48 CURVE_PUBLICKEY Key, SetAndGet, Honoured;
     49 CURVE_SECRETKEY Key, SetAndGet, Honoured;
     50 CURVE_SERVERKEY Key, SetAndGet, Honoured;
-    51 PROBE_ROUTER Int(0, MAX, 0), Set, Honoured;
-    52 REQ_CORRELATE Int(0, MAX, 0), Set, Honoured;
-    53 REQ_RELAXED Int(0, MAX, 0), Set, Honoured;
+    51 PROBE_ROUTER Int(0, MAX, 0), Set, Honoured, Router, Dealer, Req;
+    52 REQ_CORRELATE Int(0, MAX, 0), Set, Honoured, Req;
+    53 REQ_RELAXED Int(0, MAX, 0), Set, Honoured, Req;
     54 CONFLATE Flag(0), SetAndGet, Honoured;
     55 ZAP_DOMAIN Text(255), SetAndGet, Honoured;
-    56 ROUTER_HANDOVER Int(0, MAX, 0), Set, Honoured;
+    56 ROUTER_HANDOVER Int(0, MAX, 0), Set, Honoured, Router;
     57 TOS Int(0, 255, 0), SetAndGet, Honoured;
     58 IPC_FILTER_PID Numbers, Set, Honoured;
     59 IPC_FILTER_UID Numbers, Set, Honoured;
     60 IPC_FILTER_GID Numbers, Set, Honoured;
-    61 CONNECT_ROUTING_ID Bytes(255, false), Set, Honoured;
+    61 CONNECT_ROUTING_ID Bytes(255, false), Set, Honoured, Router, Stream;
     66 HANDSHAKE_IVL Int(0, MAX, 30_000), SetAndGet, Honoured;
     68 SOCKS_PROXY Text(65_535), SetAndGet, Honoured;
-    69 XPUB_NODROP Int(0, MAX, 0), Set, Honoured;
-    71 XPUB_MANUAL Int(0, MAX, 0), Set, Honoured;
-    72 XPUB_WELCOME_MSG Bytes(usize::MAX, true), Set, Honoured;
-    73 STREAM_NOTIFY Flag(1), Set, Honoured;
+    69 XPUB_NODROP Int(0, MAX, 0), Set, Honoured, XPub, Pub, Radio;
+    71 XPUB_MANUAL Int(0, MAX, 0), Set, Honoured, XPub, Pub;
+    72 XPUB_WELCOME_MSG Bytes(usize::MAX, true), Set, Honoured, XPub, Pub;
+    73 STREAM_NOTIFY Flag(1), Set, Honoured, Stream;
     74 INVERT_MATCHING Int(c_int::MIN, MAX, 0), SetAndGet, Honoured;
     75 HEARTBEAT_IVL Int(0, MAX, 0), SetAndGet, Honoured;
     76 HEARTBEAT_TTL Int(0, 6_553_599, 0), SetAndGet, Honoured;
     77 HEARTBEAT_TIMEOUT Int(0, MAX, -1), SetAndGet, Honoured;
-    78 XPUB_VERBOSER Int(0, MAX, 0), Set, Honoured;
+    78 XPUB_VERBOSER Int(0, MAX, 0), Set, Honoured, XPub, Pub;
     79 CONNECT_TIMEOUT Int(0, MAX, 0), SetAndGet, Honoured;
     80 TCP_MAXRT Int(0, MAX, 0), SetAndGet, Honoured;
     81 THREAD_SAFE Action, Get, Honoured;
@@ -161,16 +166,22 @@ options! {
     93 ZAP_ENFORCE_DOMAIN Flag(0), SetAndGet, Honoured;
     94 LOOPBACK_FASTPATH Int(c_int::MIN, MAX, 0), SetAndGet, Stored;
     95 METADATA Property, Set, Honoured;
-    96 MULTICAST_LOOP Int(c_int::MIN, MAX, 1), SetAndGet, Stored;
-    97 ROUTER_NOTIFY Int(0, 3, 0), SetAndGet, Honoured;
+    96 MULTICAST_LOOP Int(c_int::MIN, MAX, 1), SetAndGet, Honoured;
+    97 ROUTER_NOTIFY Int(0, 3, 0), SetAndGet, Honoured, Router;
+    98 XPUB_MANUAL_LAST_VALUE Int(0, MAX, 0), Set, Honoured, XPub, Pub;
     99 SOCKS_USERNAME Text(255), SetAndGet, Honoured;
     100 SOCKS_PASSWORD Text(255), SetAndGet, Honoured;
     101 IN_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
     102 OUT_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
+    108 ONLY_FIRST_SUBSCRIBE Int(0, MAX, 0), Set, Stored, XPub, Pub, XSub;
     109 RECONNECT_STOP Int(0, 7, 0), SetAndGet, Honoured;
     110 HELLO_MSG Bytes(usize::MAX, true), Set, Honoured;
     111 DISCONNECT_MSG Bytes(usize::MAX, true), Set, Honoured;
+    112 PRIORITY Int(0, MAX, 0), SetAndGet, Honoured;
+    113 BUSY_POLL Int(c_int::MIN, MAX, 0), Set, Honoured;
     114 HICCUP_MSG Bytes(usize::MAX, true), Set, Honoured;
+    115 XSUB_VERBOSE_UNSUBSCRIBE Int(c_int::MIN, MAX, 0), Set, Honoured, XSub;
+    116 TOPICS_COUNT Action, Get, Honoured, Pub, XPub, Sub, XSub;
     0x5357_0001 BLAKE3_SERVER Flag(0), SetAndGet, Honoured;
     0x5357_0002 BLAKE3_SECRETKEY Key, Set, Honoured;
     0x5357_0003 BLAKE3_PUBLICKEY Action, Get, Honoured;
@@ -188,6 +199,11 @@ options! {
 }
 
 impl Entry {
+    /// Whether it is one of this type.
+    pub(crate) fn is_of(&self, socket_type: SocketType) -> bool {
+        self.types.is_empty() || self.types.contains(&socket_type)
+    }
+
     /// The option with this number.
     pub(crate) fn of(number: c_int) -> Option<&'static Self> {
         TABLE.iter().find(|entry| entry.number == number)
@@ -222,11 +238,19 @@ mod tests {
             Honoured => "honoured",
             Stored => "stored",
         };
+        let types: Vec<String> = entry.types.iter().map(ToString::to_string).collect();
+        let types = match types.is_empty() {
+            true => String::new(),
+            false => format!("; {}", types.join(", ")),
+        };
         let number = match entry.number {
             ours @ 0x5357_0000.. => format!("{ours:#x}"),
             number => number.to_string(),
         };
-        format!("| `ZMQ_{}` | {number} | {access} | {effect} |", entry.name)
+        format!(
+            "| `ZMQ_{}` | {number} | {access} | {effect}{types} |",
+            entry.name
+        )
     }
 
     /// And so does the header with those that libzmq does not have.

@@ -160,24 +160,41 @@ impl Socket {
     /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EACCES`, `EMTHREAD`, `ETERM`.
     pub(crate) fn connect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
-        let endpoint = self.parse_with_source(text)?;
-        self.check_threads(&endpoint)?;
-        let mut endpoints = self.endpoints();
         // A second connection to the same end would be used in turn with the first, or bring everything twice.
         let once = matches!(
             self.socket_type,
             SocketType::Dealer | SocketType::Sub | SocketType::Pub | SocketType::Req
         );
-        if once && endpoints.connected.contains_key(text) {
-            return Ok(());
-        }
-        let ((), mechanism) = self.under_rules(Role::Connect, &endpoint, |settings| {
+        let connect = |settings: &mut Settings, endpoint: Endpoint| {
             let routing_id = self.routing_id_of_next_peer(settings);
-            let connected = match &routing_id {
-                Some(routing_id) => embed::connect_as(&self.inner, endpoint.clone(), routing_id),
-                None => self.inner.connect(endpoint.clone()),
-            };
-            connected.map_err(|error| match error {
+            match &routing_id {
+                Some(routing_id) => embed::connect_as(&self.inner, endpoint, routing_id),
+                None => self.inner.connect(endpoint),
+            }
+        };
+        self.connect_by(text, once, connect).map(|_| ())
+    }
+
+    /// Connects by a function of the engine, and gives what that gives. With `once` nothing is done, and nothing given,
+    /// where it is connected there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connect`](Self::connect), but for `ETERM`.
+    pub(super) fn connect_by<T>(
+        &self,
+        text: &str,
+        once: bool,
+        connect: impl FnOnce(&mut Settings, Endpoint) -> Result<T, Error>,
+    ) -> Result<Option<T>, Errno> {
+        let endpoint = self.parse_with_source(text)?;
+        self.check_threads(&endpoint)?;
+        let mut endpoints = self.endpoints();
+        if once && endpoints.connected.contains_key(text) {
+            return Ok(None);
+        }
+        let (given, mechanism) = self.under_rules(Role::Connect, &endpoint, |settings| {
+            connect(settings, endpoint.clone()).map_err(|error| match error {
                 Error::Endpoint(EndpointError::Wildcard(_)) => Errno::INVAL,
                 error => self.errno(&error),
             })
@@ -186,7 +203,7 @@ impl Socket {
         let same = endpoints.connected.entry(text.to_owned()).or_default();
         same.push(endpoint);
         text.clone_into(&mut endpoints.last);
-        Ok(())
+        Ok(Some(given))
     }
 
     /// Where a connection leads. The source that libzmq takes with the address of a SOCKS proxy is that of the

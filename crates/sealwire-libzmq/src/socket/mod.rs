@@ -1,9 +1,13 @@
 //! A socket of libzmq: parts of messages instead of whole ones, options in its units, endpoints as text.
 
+#[cfg(feature = "draft")]
+mod drafts;
 mod endpoints;
 mod errors;
 mod receiving;
 mod sending;
+#[cfg(feature = "draft")]
+mod single_part;
 mod subscribing;
 #[cfg(test)]
 mod tests;
@@ -24,8 +28,8 @@ use self::receiving::Inbound;
 use self::sending::Outbound;
 use crate::context::{Context, Settings as ContextSettings};
 use crate::errno::Errno;
-use crate::monitor::{Observer, Told};
-use crate::options::{Settings, number};
+use crate::monitor::{Form, Observer, Told};
+use crate::options::{Entry, Settings, number};
 
 /// A call is not to wait.
 pub(crate) const DONTWAIT: c_int = 1;
@@ -189,8 +193,7 @@ impl Socket {
         if let number::SUBSCRIBE | number::UNSUBSCRIBE = option {
             return self.change_subscription(option, given.unwrap_or_default());
         }
-        let names_peers = matches!(self.socket_type, SocketType::Router | SocketType::Stream);
-        if option == number::CONNECT_ROUTING_ID && !names_peers {
+        if Entry::of(option).is_some_and(|entry| !entry.is_of(self.socket_type)) {
             return Err(Errno::INVAL);
         }
         let mut settings = self.settings();
@@ -224,13 +227,21 @@ impl Socket {
             number::RCVMORE => int(c_int::from(self.inbound().more())),
             number::TYPE => int(type_number(self.socket_type)),
             number::EVENTS => int(c_int::from(self.events())),
-            number::THREAD_SAFE => int(0),
+            number::THREAD_SAFE => int(c_int::from(self.is_shared())),
+            number::TOPICS_COUNT => {
+                let topics = self.inner.topics().map_err(|error| match error {
+                    sealwire::Error::Unsupported(_) => Errno::INVAL,
+                    error => self.errno(&error),
+                })?;
+                int(c_int::try_from(topics).unwrap_or(c_int::MAX))
+            }
             number::MECHANISM => {
                 let ruled = self.endpoints().mechanism();
                 int(ruled.unwrap_or_else(|| self.settings().mechanism()) as c_int)
             }
             number::FD => {
-                if room < size_of::<RawFd>() {
+                // Threads that share a socket would take each other's wakes; a poller has a descriptor for them.
+                if room < size_of::<RawFd>() || self.is_shared() {
                     return Err(Errno::INVAL);
                 }
                 int(self.readiness()?.as_raw_fd())
@@ -259,8 +270,24 @@ impl Socket {
     ///
     /// `EPROTONOSUPPORT` for an endpoint that is not `inproc`, `EINVAL`, `EADDRINUSE`, `ETERM`.
     pub(crate) fn monitor(&self, endpoint: Option<&str>, events: c_int) -> Result<(), Errno> {
-        self.check()?;
         let wanted = u16::try_from(events).map_err(|_| Errno::INVAL)?;
+        self.monitor_in(Form::First, endpoint, wanted.into(), SocketType::Pair)
+    }
+
+    /// The same in a form, with events that it has, on a socket of this type.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for types that send parts to nobody by themselves, after what was told before has ended, and those
+    /// above.
+    fn monitor_in(
+        &self,
+        form: Form,
+        endpoint: Option<&str>,
+        wanted: u64,
+        socket_type: SocketType,
+    ) -> Result<(), Errno> {
+        self.check()?;
         if let Some(endpoint) = endpoint
             && !matches!(endpoints::parse(endpoint)?, sealwire::Endpoint::Inproc(_))
         {
@@ -273,11 +300,17 @@ impl Socket {
         let Some(endpoint) = endpoint else {
             return Ok(());
         };
+        if !matches!(
+            socket_type,
+            SocketType::Pair | SocketType::Pub | SocketType::Push
+        ) {
+            return Err(Errno::INVAL);
+        }
         let observer = match &mut *observer {
             Some(observer) => observer,
             none => none.insert(Observer::begin(self.inner.monitor())?),
         };
-        observer.tell_at(endpoint, wanted, self.inner.context())
+        observer.tell_at(endpoint, wanted, form, self.inner.context(), socket_type)
     }
 
     /// Tells a monitor of what the engine has no event for.
@@ -326,10 +359,20 @@ impl Socket {
                 readiness.rearm();
             }
         }
-        if ready.send || self.outbound().is_gathering() {
+        // A DISH may join and leave groups at any time, which libzmq counts as sending.
+        let joins = self.socket_type == SocketType::Dish;
+        if ready.send || joins || self.outbound().is_gathering() {
             events |= POLLOUT;
         }
         events
+    }
+
+    /// Whether threads may use it at the same time.
+    pub(crate) fn is_shared(&self) -> bool {
+        #[cfg(feature = "draft")]
+        return self.is_thread_safe();
+        #[cfg(not(feature = "draft"))]
+        return false;
     }
 
     /// Whether it is a type that owes an answer to what it receives.
@@ -354,27 +397,46 @@ impl Drop for Socket {
 }
 
 /// The types by number.
-const TYPES: [SocketType; 12] = [
-    SocketType::Pair,
-    SocketType::Pub,
-    SocketType::Sub,
-    SocketType::Req,
-    SocketType::Rep,
-    SocketType::Dealer,
-    SocketType::Router,
-    SocketType::Pull,
-    SocketType::Push,
-    SocketType::XPub,
-    SocketType::XSub,
-    SocketType::Stream,
+const TYPES: &[(c_int, SocketType)] = &[
+    (0, SocketType::Pair),
+    (1, SocketType::Pub),
+    (2, SocketType::Sub),
+    (3, SocketType::Req),
+    (4, SocketType::Rep),
+    (5, SocketType::Dealer),
+    (6, SocketType::Router),
+    (7, SocketType::Pull),
+    (8, SocketType::Push),
+    (9, SocketType::XPub),
+    (10, SocketType::XSub),
+    (11, SocketType::Stream),
+    #[cfg(feature = "draft")]
+    (12, SocketType::Server),
+    #[cfg(feature = "draft")]
+    (13, SocketType::Client),
+    #[cfg(feature = "draft")]
+    (14, SocketType::Radio),
+    #[cfg(feature = "draft")]
+    (15, SocketType::Dish),
+    #[cfg(feature = "draft")]
+    (16, SocketType::Gather),
+    #[cfg(feature = "draft")]
+    (17, SocketType::Scatter),
+    #[cfg(feature = "draft")]
+    (19, SocketType::Peer),
+    #[cfg(feature = "draft")]
+    (20, SocketType::Channel),
 ];
 
 /// The type with this number.
 pub(crate) fn type_of(number: c_int) -> Option<SocketType> {
-    TYPES.get(usize::try_from(number).ok()?).copied()
+    let mut types = TYPES.iter();
+    types.find_map(|(of, socket_type)| (*of == number).then_some(*socket_type))
 }
 
 fn type_number(socket_type: SocketType) -> c_int {
-    let index = TYPES.iter().position(|other| *other == socket_type);
-    index.map_or(-1, |index| index as c_int)
+    let mut types = TYPES.iter();
+    types
+        .find_map(|(number, of)| (*of == socket_type).then_some(*number))
+        .unwrap_or(-1)
 }

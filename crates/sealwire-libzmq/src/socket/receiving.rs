@@ -94,6 +94,10 @@ impl Socket {
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EINTR`, `ETERM`, as `zmq_msg_recv`.
     #[inline]
     pub(crate) fn receive_into(&self, message: &mut Msg, flags: c_int) -> Result<(), Errno> {
+        #[cfg(feature = "draft")]
+        if self.is_thread_safe() {
+            return self.receive_single(message, flags);
+        }
         self.receive_with(flags, |part, peer, more| message.fill(part, peer, more))
     }
 
@@ -120,6 +124,10 @@ impl Socket {
         to: impl FnOnce(&mut Frame, Option<Arc<Peer>>, bool) -> R,
     ) -> Result<R, Errno> {
         self.check()?;
+        #[cfg(feature = "draft")]
+        if self.is_thread_safe() {
+            return self.receive_single_with(flags, to);
+        }
         let mut inbound = self.inbound();
         if !inbound.has_some() {
             self.fetch(&mut inbound, self.most_at_once(), flags)?;
@@ -144,6 +152,15 @@ impl Socket {
             self.fetch(&mut inbound, most, DONTWAIT)?;
         }
         Ok(inbound.take_all().collect())
+    }
+
+    /// Takes a message, for those who keep none between two calls.
+    #[cfg(feature = "draft")]
+    pub(super) fn next_message(&self, flags: c_int) -> Result<Message, Errno> {
+        self.check()?;
+        let mut inbound = Inbound::default();
+        self.fetch(&mut inbound, 1, flags)?;
+        inbound.take_all().next().ok_or(Errno::AGAIN)
     }
 
     /// Takes messages, one at least and up to `most`.

@@ -10,6 +10,9 @@ use sealwire_zmtp::Frames;
 
 use super::{DONTWAIT, SNDMORE, Socket};
 use crate::errno::Errno;
+#[cfg(feature = "draft")]
+use crate::message::Address;
+use crate::message::Msg;
 use crate::options::number;
 
 /// The parts of a message that is not complete.
@@ -32,6 +35,10 @@ impl Socket {
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EHOSTUNREACH`, `EINTR`, `ETERM`, as `zmq_msg_send`.
     #[inline]
     pub(crate) fn send(&self, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
+        #[cfg(feature = "draft")]
+        if self.is_thread_safe() {
+            return self.send_to(part, &Address::default(), flags);
+        }
         self.check()?;
         let mut outbound = self.outbound();
         if !outbound.is_gathering() {
@@ -85,6 +92,32 @@ impl Socket {
             .map_err(|error| self.errno_of_sending(&error))
     }
 
+    /// Sends the body of a message, which is empty afterwards. Where that fails it is as it was.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Self::send).
+    #[inline]
+    pub(crate) fn send_of(&self, message: &mut Msg, flags: c_int) -> Result<(), Errno> {
+        let address = message.take_address();
+        let mut part = Frames::single(Frame::new());
+        message.take_into(&mut part);
+        #[cfg(feature = "draft")]
+        let sent = match self.is_thread_safe() {
+            true => self.send_to(&mut part, &address, flags),
+            false => self.send(&mut part, flags),
+        };
+        #[cfg(not(feature = "draft"))]
+        let sent = self.send(&mut part, flags);
+        if sent.is_err()
+            && let Some(part) = part.first_mut()
+        {
+            message.fill(part, None, false);
+            message.set_address(address);
+        }
+        sent
+    }
+
     /// A REQ whose peer went away before it answered waits for the answer, unless it is relaxed.
     fn check_lost(&self) -> Result<(), Errno> {
         if self.lost.load(Ordering::Relaxed) {
@@ -98,14 +131,14 @@ impl Socket {
 
     fn send_single(&self, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
         match self.socket_type {
-            // A name without a message: libzmq finds the peer and sends nothing.
-            SocketType::Router | SocketType::Stream => self.begin(part, flags),
+            // A name without a message: libzmq takes any, and sends nothing.
+            SocketType::Router | SocketType::Stream => Ok(()),
             _ => self.send_message(part, flags),
         }
     }
 
     #[inline]
-    fn send_message(&self, message: &mut Frames, flags: c_int) -> Result<(), Errno> {
+    pub(super) fn send_message(&self, message: &mut Frames, flags: c_int) -> Result<(), Errno> {
         let sent = match flags & DONTWAIT {
             0 => {
                 let limit = || self.limit(flags, number::SNDTIMEO);

@@ -84,6 +84,68 @@ fn a_stream_answers_the_routing_id_of_its_connection() {
     assert_eq!(*client.get(number::ROUTING_ID, 255).unwrap(), b"mine");
 }
 
+/// As in libzmq, for any name.
+#[test]
+fn a_name_without_a_message_is_taken_and_sent_to_nobody() {
+    let context = Context::without_rules();
+    let (router, dealer) = (
+        context.open_briefly(SocketType::Router),
+        context.open_briefly(SocketType::Dealer),
+    );
+    let on = 1_i32.to_ne_bytes();
+    router.set(number::ROUTER_MANDATORY, Some(&on)).unwrap();
+    dealer.set(number::ROUTING_ID, Some(b"dealer")).unwrap();
+    router.bind("inproc://a-name").unwrap();
+    dealer.connect("inproc://a-name").unwrap();
+    for name in ["dealer", "nobody"] {
+        send(&router, &[name]);
+    }
+    send(&router, &["dealer", "body"]);
+    assert_eq!(receive(&dealer), b"body");
+    send(&context.open_briefly(SocketType::Stream), &["nobody"]);
+}
+
+/// As libzmq: the same option means something to single types only.
+#[test]
+fn an_option_of_one_type_is_refused_for_others() {
+    let context = Context::without_rules();
+    let value = 1_i32.to_ne_bytes();
+    for (option, takes, refuses) in [
+        (
+            number::ROUTER_NOTIFY,
+            SocketType::Router,
+            SocketType::Dealer,
+        ),
+        (number::XPUB_VERBOSE, SocketType::XPub, SocketType::Sub),
+        (number::REQ_RELAXED, SocketType::Req, SocketType::Rep),
+        (number::STREAM_NOTIFY, SocketType::Stream, SocketType::Pair),
+    ] {
+        let [takes, refuses] = [takes, refuses].map(|it| context.open_briefly(it));
+        assert_eq!(takes.set(option, Some(&value)), Ok(()));
+        assert_eq!(refuses.set(option, Some(&value)), Err(Errno::INVAL));
+    }
+    let dealer = context.open_briefly(SocketType::Dealer);
+    let default = dealer.get(number::ROUTER_NOTIFY, 4).unwrap();
+    assert_eq!(*default, 0_i32.to_ne_bytes());
+}
+
+#[test]
+fn topics_are_counted_where_there_are_some() {
+    let context = Context::without_rules();
+    let [publisher, subscriber, pair] =
+        [SocketType::Pub, SocketType::Sub, SocketType::Pair].map(|it| context.open_briefly(it));
+    publisher.bind("inproc://topics").unwrap();
+    subscriber.connect("inproc://topics").unwrap();
+    for topic in [&b"a"[..], b"ab", b"a"] {
+        subscriber.set(number::SUBSCRIBE, Some(topic)).unwrap();
+    }
+    for socket in [&subscriber, &publisher] {
+        let topics = socket.get(number::TOPICS_COUNT, 4).unwrap();
+        assert_eq!(*topics, 2_i32.to_ne_bytes());
+    }
+    assert_eq!(pair.get(number::TOPICS_COUNT, 4), Err(Errno::INVAL));
+}
+
 #[test]
 fn other_types_choose_no_routing_ids() {
     let context = Context::without_rules();

@@ -5,7 +5,8 @@ pub(crate) const VERSION: [i32; 3] = [4, 3, 5];
 
 /// Whether the library has what `zmq_has` is asked for. Names as libzmq spells them, and two of Sealwire's.
 pub(crate) fn has(name: &[u8]) -> bool {
-    matches!(name, b"ipc" | b"curve" | b"WS" | b"blake3" | b"sealwire")
+    let everywhere = matches!(name, b"ipc" | b"curve" | b"WS" | b"blake3" | b"sealwire");
+    everywhere || (cfg!(feature = "draft") && name == b"draft")
 }
 
 #[cfg(test)]
@@ -18,9 +19,10 @@ mod tests {
             assert!(has(name.as_bytes()), "{name}");
         }
         for name in [
-            "tipc", "pgm", "norm", "vmci", "gssapi", "draft", "WSS", "ws", "IPC", "",
+            "tipc", "pgm", "norm", "vmci", "gssapi", "WSS", "ws", "IPC", "",
         ] {
             assert!(!has(name.as_bytes()), "{name}");
         }
+        assert_eq!(has(b"draft"), cfg!(feature = "draft"));
     }
 }

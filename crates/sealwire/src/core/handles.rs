@@ -14,6 +14,8 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, MessageError, Operation, Presence, SendError};
 use crate::message::Message;
 use crate::monitor::{Counters, add};
+#[cfg(unix)]
+use crate::pattern::PeerQueue;
 use crate::pattern::{PipeId, SendFailure};
 use crate::peer::{Peer, PeerAddress};
 
@@ -199,6 +201,12 @@ impl SocketCore {
         })
     }
 
+    pub(crate) fn topics(&self) -> Result<usize, Error> {
+        let state = self.lock();
+        state.life.open()?;
+        state.queues.pattern.topics()
+    }
+
     pub(crate) fn join(&self, group: &[u8]) -> Result<(), Error> {
         self.with(|state| {
             let queues = &mut state.queues;
@@ -226,6 +234,32 @@ impl SocketCore {
         self.lock().queues.pipes.settle_accounts()
     }
 
+    /// Whether there is room for a message to the peer of a ROUTER that has this routing id.
+    #[cfg(unix)]
+    pub(crate) fn has_room_for(&self, routing_id: &[u8]) -> Result<bool, Error> {
+        let state = self.lock();
+        state.life.open()?;
+        let queues = &state.queues;
+        queues.pattern.has_room_for(&queues.pipes, routing_id)
+    }
+
+    /// How many messages wait for each peer, and from each, those included that are not there yet.
+    #[cfg(unix)]
+    pub(crate) fn queues_of_peers(&self) -> Result<Vec<PeerQueue>, Error> {
+        let state = self.lock();
+        state.life.open()?;
+        let endpoint = |connector| Some(state.endpoints.get(connector?)?.endpoint.clone());
+        let queues = state
+            .queues
+            .pipes
+            .queues()
+            .map(|(queue, connector)| PeerQueue {
+                endpoint: endpoint(connector),
+                ..queue
+            });
+        Ok(queues.collect())
+    }
+
     /// The routing id of the connection that the connector with this id made; `None` while there
     /// is none.
     pub(crate) fn routing_id_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
@@ -233,8 +267,9 @@ impl SocketCore {
         state.life.open()?;
         let pipes = &state.queues.pipes;
         let led_there = |id: &PipeId| pipes.connector(*id) == Some(connector);
-        if let Some(peer) = pipes.live().find(led_there).and_then(|id| pipes.peer(id)) {
-            return Ok(Some(peer.connection_routing_id()));
+        let awaited = || pipes.awaited(connector);
+        if let Some(id) = pipes.live().find(led_there).or_else(awaited) {
+            return Ok(Some(state.queues.pattern.routing_id(pipes, id)));
         }
         match state.endpoints.has(connector) {
             true => Ok(None),

@@ -33,6 +33,8 @@ pub(crate) struct Behaviour {
     pub(crate) xpub_verbose: bool,
     pub(crate) xpub_verboser: bool,
     pub(crate) xpub_manual: bool,
+    pub(crate) xpub_manual_last_value: bool,
+    pub(crate) xsub_verbose_unsubscribe: bool,
     pub(crate) publish_no_drop: bool,
     pub(crate) welcome_message: Option<Frames>,
     pub(crate) stream_silent: bool,
@@ -56,10 +58,10 @@ impl Behaviour {
     }
 
     /// Each option: its name, its value, and the types that have it.
-    fn all(&self) -> [(&'static str, Setting<'_>, &'static [SocketType]); 21] {
+    fn all(&self) -> [(&'static str, Setting<'_>, &'static [SocketType]); 23] {
         use SocketType::{
             Channel, Client, Dealer, Gather, Pair, Peer, Pub, Pull, Push, Req, Router, Scatter,
-            Server, Stream, Sub, XPub,
+            Server, Stream, Sub, XPub, XSub,
         };
         const SENDERS: &[SocketType] = &[
             Dealer, Router, Pair, Push, Client, Server, Peer, Scatter, Channel,
@@ -93,6 +95,16 @@ impl Behaviour {
             ("xpub_verbose", Flag(self.xpub_verbose), &[XPub]),
             ("xpub_verboser", Flag(self.xpub_verboser), &[XPub]),
             ("xpub_manual", Flag(self.xpub_manual), &[XPub]),
+            (
+                "xpub_manual_last_value",
+                Flag(self.xpub_manual_last_value),
+                &[XPub],
+            ),
+            (
+                "xsub_verbose_unsubscribe",
+                Flag(self.xsub_verbose_unsubscribe),
+                &[XSub],
+            ),
             ("xpub_no_drop", Flag(self.publish_no_drop), &[XPub, Pub]),
             ("xpub_welcome_message", Text(&self.welcome_message), &[XPub]),
             (

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
 /// Connections that the system may hold for a listener before they are accepted. Systems cap it
 /// on their own.
@@ -49,6 +49,8 @@ pub(crate) struct TcpOptions {
     pub(crate) device: Option<String>,
     pub(crate) keep_alive: Option<TcpKeepAlive>,
     pub(crate) max_retransmit: Option<Duration>,
+    pub(crate) priority: Option<u32>,
+    pub(crate) busy_poll: Option<Duration>,
 }
 
 impl Default for TcpOptions {
@@ -62,6 +64,8 @@ impl Default for TcpOptions {
             device: None,
             keep_alive: Some(DEFAULT_KEEP_ALIVE),
             max_retransmit: None,
+            priority: None,
+            busy_poll: None,
         }
     }
 }
@@ -114,7 +118,22 @@ impl TcpOptions {
         if let Some(device) = &self.device {
             bind_device(&socket, device)?;
         }
+        // Behind the type of service, which sets another priority.
+        if let Some(priority) = self.priority {
+            set_priority(SockRef::from(&socket), priority)?;
+        }
+        if let Some(limit) = self.busy_poll {
+            set_busy_poll(&socket, limit)?;
+        }
         Ok(socket)
+    }
+
+    /// Sets what a connection does not inherit from the listener that accepted it.
+    pub(crate) fn complete(&self, stream: SockRef<'_>) -> io::Result<()> {
+        match self.priority {
+            Some(priority) => set_priority(stream, priority),
+            None => Ok(()),
+        }
     }
 }
 
@@ -161,6 +180,30 @@ fn set_user_timeout(socket: &Socket, limit: Duration) -> io::Result<()> {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn set_user_timeout(_socket: &Socket, _limit: Duration) -> io::Result<()> {
     Err(unsupported("a limit for retransmissions"))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn set_priority(socket: SockRef<'_>, priority: u32) -> io::Result<()> {
+    socket.set_priority(priority)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn set_priority(_socket: SockRef<'_>, _priority: u32) -> io::Result<()> {
+    Err(unsupported("a priority of packets"))
+}
+
+#[cfg(target_os = "linux")]
+fn set_busy_poll(socket: &Socket, limit: Duration) -> io::Result<()> {
+    let limit = u32::try_from(limit.as_micros()).unwrap_or(i32::MAX.cast_unsigned());
+    socket.set_busy_poll(limit.min(i32::MAX.cast_unsigned()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_busy_poll(_socket: &Socket, _limit: Duration) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this system has no option for polling the network",
+    ))
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -243,6 +286,52 @@ mod tests {
                 );
                 assert_eq!(socket.tcp_keepalive_retries().unwrap(), 5);
             }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_priority_is_that_of_accepted_connections_too() {
+        let options = TcpOptions {
+            // Which the system takes for a priority by itself.
+            type_of_service: Some(0x10),
+            priority: Some(3),
+            ..TcpOptions::default()
+        };
+        let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let listener = options.socket(loopback).unwrap();
+        assert_eq!(listener.priority().unwrap(), 3);
+        listener.bind(&loopback.into()).unwrap();
+        listener.listen(1).unwrap();
+        let client = options.socket(loopback).unwrap();
+        client.set_nonblocking(false).unwrap();
+        client.connect(&listener.local_addr().unwrap()).unwrap();
+        listener.set_nonblocking(false).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        options.complete(SockRef::from(&accepted)).unwrap();
+        for socket in [client, accepted] {
+            assert_eq!(socket.priority().unwrap(), 3);
+        }
+        assert_eq!(
+            TcpOptions::default()
+                .socket(loopback)
+                .unwrap()
+                .priority()
+                .unwrap(),
+            0
+        );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn polling_the_network_is_set_or_refused_for_want_of_a_privilege() {
+        let options = TcpOptions {
+            busy_poll: Some(Duration::from_micros(47)),
+            ..TcpOptions::default()
+        };
+        match options.socket("127.0.0.1:0".parse().unwrap()) {
+            Ok(socket) => assert_eq!(socket.busy_poll().unwrap(), 47),
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
         }
     }
 }

@@ -24,14 +24,15 @@ enum Told {
     Ends,
     /// Every subscription, the last cancellation (`xpub_verbose`).
     Subscriptions,
-    /// All (`xpub_verboser`, `xpub_manual`).
+    /// All (`xpub_verboser`, `xpub_manual`, `xpub_manual_last_value`).
     All,
 }
 
 impl Told {
     fn by(behaviour: &Behaviour) -> Self {
         match () {
-            () if behaviour.xpub_verboser || behaviour.xpub_manual => Told::All,
+            () if behaviour.xpub_verboser => Told::All,
+            () if behaviour.xpub_manual || behaviour.xpub_manual_last_value => Told::All,
             () if behaviour.xpub_verbose => Told::Subscriptions,
             () => Told::Ends,
         }

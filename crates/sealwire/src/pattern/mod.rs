@@ -59,6 +59,8 @@ pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::{FromPeer, Item};
 pub(crate) use link::{DirectReader, Dismissal, Link};
+#[cfg(unix)]
+pub use pipes::PeerQueue;
 pub(crate) use pipes::{PipeId, Pipes, Provenance, Sole};
 pub(crate) use signals::Signals;
 
@@ -258,6 +260,19 @@ pub(crate) trait Pattern: Send {
         Err(Error::Unsupported(Operation::RoutingId))
     }
 
+    /// The number by which messages go to the peer of this pipe, in the types that have such.
+    fn routing_id(&self, pipes: &Pipes, id: PipeId) -> u32 {
+        pipes
+            .peer(id)
+            .map_or(0, |peer| peer.connection_routing_id())
+    }
+
+    /// Whether there is room for a message to the peer of this name.
+    #[cfg(unix)]
+    fn has_room_for(&self, _pipes: &Pipes, _name: &[u8]) -> Result<bool, Error> {
+        Err(Error::Unsupported(Operation::ChooseRoutingId))
+    }
+
     /// Ends the connection of this routing id.
     fn disconnect(
         &mut self,
@@ -368,6 +383,11 @@ pub(crate) trait Pattern: Send {
         Err(Error::Unsupported(Operation::Subscribe))
     }
 
+    /// How many different topics are subscribed to: by the application, or by peers.
+    fn topics(&self) -> Result<usize, Error> {
+        Err(Error::Unsupported(Operation::Subscribe))
+    }
+
     /// How many peers asked for a message that begins like this, or for this group; `None` where peers
     /// ask for nothing.
     fn subscribers(&mut self, _pipes: &Pipes, _topic: &[u8]) -> Option<usize> {
@@ -417,7 +437,13 @@ pub(crate) fn pattern(
         SocketType::Push => Box::new(push::Push::new(options)),
         SocketType::Pull => Box::new(pull::Pull::default()),
         SocketType::Client => Box::new(SinglePart(dealer::Dealer::new(options))),
-        SocketType::Server | SocketType::Peer => Box::new(server::Server::new(options)),
+        SocketType::Server | SocketType::Peer => {
+            let mut first = [0; 4];
+            if options.as_libzmq {
+                fill_random(&mut first);
+            }
+            Box::new(server::Server::new(options, u32::from_ne_bytes(first)))
+        }
         SocketType::Radio => Box::new(radio::Radio::default()),
         SocketType::Dish => Box::new(dish::Dish::default()),
         SocketType::Gather => Box::new(SinglePart(pull::Pull::default())),

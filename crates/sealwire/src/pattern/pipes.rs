@@ -12,6 +12,8 @@
 mod awaited;
 mod discarding;
 mod inbound;
+#[cfg(unix)]
+mod lengths;
 mod sole;
 
 use std::collections::VecDeque;
@@ -22,6 +24,8 @@ use bytes::Bytes;
 use sealwire_zmtp::Frames;
 use slab::Slab;
 
+#[cfg(unix)]
+pub use self::lengths::PeerQueue;
 pub(crate) use self::sole::Sole;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};

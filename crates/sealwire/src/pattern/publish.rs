@@ -31,6 +31,8 @@ pub(crate) struct Publish {
     requested: Subscriptions,
     /// With `manual`: who sent the last subscription that was read.
     last_reader: Option<PipeId>,
+    /// With `last_value`: to whom alone the next message goes.
+    next_for: Option<PipeId>,
     /// What XPUB reads.
     announcements: Announcements,
     /// Scratch of [`Subscriptions::matching`], kept for its memory.
@@ -40,6 +42,8 @@ pub(crate) struct Publish {
 /// What the options change.
 struct XpubOptions {
     manual: bool,
+    /// The message after a subscription that was read goes to its sender alone.
+    last_value: bool,
     no_drop: bool,
     invert: bool,
 }
@@ -47,7 +51,8 @@ struct XpubOptions {
 impl XpubOptions {
     fn of(behaviour: &Behaviour) -> Self {
         XpubOptions {
-            manual: behaviour.xpub_manual,
+            manual: behaviour.xpub_manual || behaviour.xpub_manual_last_value,
+            last_value: behaviour.xpub_manual_last_value,
             no_drop: behaviour.publish_no_drop,
             invert: behaviour.invert_matching,
         }
@@ -62,6 +67,7 @@ impl Publish {
             subscriptions: Subscriptions::default(),
             requested: Subscriptions::default(),
             last_reader: None,
+            next_for: None,
             announcements: Announcements::new(options),
             matching: Vec::new(),
         }
@@ -163,6 +169,9 @@ impl Pattern for Publish {
             if self.last_reader == Some(id) {
                 self.last_reader = None;
             }
+            if self.next_for == Some(id) {
+                self.next_for = None;
+            }
         }
         if let (Upstream::Readable, Some(peer)) = (self.upstream, pipes.peer(id)) {
             for (topic, last) in ended {
@@ -186,12 +195,16 @@ impl Pattern for Publish {
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.match_peers(pipes, head);
+        if let Some(only) = self.next_for {
+            self.matching.retain(|id| *id == only);
+        }
         if self.options.no_drop
             && let Some(&full) = self.matching.iter().find(|&&id| !pipes.has_room(id))
         {
             pipes.note_full(full);
             return Err(SendFailure::WouldBlock);
         }
+        self.next_for = None;
         Ok(pipes.push_to_all(&self.matching, frames))
     }
 
@@ -199,7 +212,9 @@ impl Pattern for Publish {
         if self.upstream == Upstream::Hidden {
             return Err(Error::Unsupported(Operation::Receive));
         }
-        let (id, received) = match self.announcements.next() {
+        let next = self.announcements.next();
+        let changes = matches!(next, Some(Arrival::Change(_)));
+        let (id, received) = match next {
             None => return Ok(None),
             Some(Arrival::From(id)) => (id, pipes.pop_inbound(id)),
             Some(Arrival::Change(change)) => {
@@ -214,6 +229,9 @@ impl Pattern for Publish {
             there.is_some_and(|now| Arc::ptr_eq(now, peer))
         });
         self.last_reader = reader.then_some(id);
+        if self.options.last_value && changes {
+            self.next_for = self.last_reader;
+        }
         Ok(received)
     }
 
@@ -228,6 +246,9 @@ impl Pattern for Publish {
             for id in pipes.live() {
                 self.note_held(pipes, id);
             }
+        }
+        if !options.last_value {
+            self.next_for = None;
         }
         self.options = options;
         let asked = match self.options.manual {
@@ -248,6 +269,10 @@ impl Pattern for Publish {
 
     fn readable(&self) -> bool {
         !self.announcements.is_empty()
+    }
+
+    fn topics(&self) -> Result<usize, Error> {
+        Ok(self.subscriptions.topics())
     }
 
     fn subscribers(&mut self, pipes: &Pipes, topic: &[u8]) -> Option<usize> {
@@ -394,5 +419,57 @@ mod tests {
         assert!(end.account().exceeded(Kind::Subscriptions) > 0);
         let held = end.held(Kind::Subscriptions);
         assert!(held <= MAX_TOPIC_BYTES_PER_PEER && held > MAX_TOPIC_BYTES_PER_PEER - 1_000);
+    }
+
+    #[test]
+    fn a_last_value_goes_to_the_subscriber_that_was_read_last_and_the_next_message_to_all() {
+        let options = SocketOptions {
+            behaviour: Behaviour {
+                xpub_manual_last_value: true,
+                ..Behaviour::default()
+            },
+            ..SocketOptions::new(SocketType::XPub)
+        };
+        let mut xpub = Publish::new(Upstream::Readable, &options);
+        let mut scene = Scene::new(options);
+        let ends = ["192.0.2.1:1", "192.0.2.1:2"].map(|at| scene.attach(&mut xpub, at));
+        let send = |scene: &mut Scene, xpub: &mut Publish| {
+            let mut frames = Frames::single(Frame::copy_from_slice(&0_u32.to_be_bytes()));
+            xpub.send(&mut scene.pipes, &mut frames).unwrap();
+            [0, 1].map(|number: usize| scene.take(&ends[number]).len())
+        };
+        for (number, end) in ends.iter().enumerate() {
+            subscribe(&mut scene, &mut xpub, end, 0..1);
+            assert_eq!(read(&mut scene, &mut xpub).len(), 1);
+            // A wish is granted by hand.
+            let granted = xpub.subscribe(&mut scene.pipes, &0_u32.to_be_bytes());
+            granted.unwrap();
+            let mut alone = [0, 0];
+            alone[number] = 1;
+            assert_eq!(send(&mut scene, &mut xpub), alone);
+        }
+        assert_eq!(send(&mut scene, &mut xpub), [1, 1]);
+        // One that goes before its value was sent is nobody.
+        subscribe(&mut scene, &mut xpub, &ends[1], 1..2);
+        assert_eq!(read(&mut scene, &mut xpub).len(), 1);
+        scene.detach(&mut xpub, &ends[1]);
+        assert_eq!(send(&mut scene, &mut xpub), [1, 0]);
+        assert_eq!(xpub.topics().unwrap(), 1);
+    }
+
+    #[test]
+    fn topics_are_counted_once_for_all_who_have_them() {
+        let (mut scene, mut xpub) = xpub();
+        let ends = ["192.0.2.1:1", "192.0.2.1:2"].map(|at| scene.attach(&mut xpub, at));
+        for end in &ends {
+            subscribe(&mut scene, &mut xpub, end, 0..3);
+        }
+        let all = FromPeer::Subscribe(Bytes::new());
+        let _ = xpub.delivered(&mut scene.pipes, ends[0].id, all);
+        assert_eq!(xpub.topics().unwrap(), 4);
+        scene.detach(&mut xpub, &ends[0]);
+        assert_eq!(xpub.topics().unwrap(), 3);
+        scene.detach(&mut xpub, &ends[1]);
+        assert_eq!(xpub.topics().unwrap(), 0);
     }
 }

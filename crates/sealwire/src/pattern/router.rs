@@ -222,6 +222,14 @@ impl Pattern for Router {
         }
     }
 
+    #[cfg(unix)]
+    fn has_room_for(&self, pipes: &Pipes, name: &[u8]) -> Result<bool, Error> {
+        match self.routes.get(name) {
+            Some(&id) => Ok(pipes.has_room(id)),
+            None => Err(Error::Unroutable(name.to_vec())),
+        }
+    }
+
     fn writable(&self, _pipes: &Pipes) -> bool {
         // It depends on the addressee, and most drop what they have no room for.
         true

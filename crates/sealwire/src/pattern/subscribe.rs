@@ -45,6 +45,8 @@ pub(crate) struct Subscribe {
     /// Messages that were subscribed to are dropped, the rest delivered.
     invert: bool,
     as_libzmq: bool,
+    /// Publishers hear of every cancellation.
+    verbose_unsubscribe: bool,
     /// How often each topic was subscribed to.
     counts: BTreeMap<Vec<u8>, usize>,
     filter: Subscriptions,
@@ -60,6 +62,7 @@ impl Subscribe {
             upstream,
             invert: options.behaviour.invert_matching,
             as_libzmq: options.as_libzmq,
+            verbose_unsubscribe: options.behaviour.xsub_verbose_unsubscribe,
             counts: BTreeMap::new(),
             filter: match upstream {
                 Upstream::Closed => Subscriptions::default(),
@@ -149,7 +152,10 @@ impl Pattern for Subscribe {
         };
         let outcome = match subscription {
             Some((1, topic)) => self.subscribe(pipes, topic),
-            Some((0, topic)) => self.unsubscribe(pipes, topic),
+            Some((0, topic)) => match self.unsubscribe(pipes, topic) {
+                Err(Error::State(StateError::NotSubscribed)) if self.as_libzmq => Ok(()),
+                outcome => outcome,
+            },
             _ => {
                 let (ready, full): (Vec<_>, Vec<_>) =
                     pipes.live().partition(|&id| pipes.has_room(id));
@@ -176,6 +182,7 @@ impl Pattern for Subscribe {
 
     fn configure(&mut self, _pipes: &Pipes, behaviour: &Behaviour) {
         self.invert = behaviour.invert_matching;
+        self.verbose_unsubscribe = behaviour.xsub_verbose_unsubscribe;
     }
 
     fn takes(&self, _pipes: &Pipes, _head: &[u8]) -> Result<bool, Error> {
@@ -210,16 +217,27 @@ impl Pattern for Subscribe {
     }
 
     fn unsubscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
+        let passes = self.verbose_unsubscribe && !self.asks_for_everything;
         let Some(count) = self.counts.get_mut(topic) else {
-            return Err(StateError::NotSubscribed.into());
+            if !passes {
+                return Err(StateError::NotSubscribed.into());
+            }
+            pipes.change_for_all(topic, false);
+            return Ok(());
         };
         *count -= 1;
         if *count == 0 {
             self.counts.remove(topic);
             self.filter.cancel(SELF, topic);
             self.changed(pipes, topic, false);
+        } else if passes {
+            pipes.change_for_all(topic, false);
         }
         Ok(())
+    }
+
+    fn topics(&self) -> Result<usize, Error> {
+        Ok(self.counts.len())
     }
 }
 
@@ -304,6 +322,11 @@ mod tests {
             let publisher = scene.attach(&mut xsub, "192.0.2.1:1");
             let delivered = xsub.delivered(&mut scene.pipes, publisher.id, unwanted());
             assert_eq!(matches!(delivered, Delivery::Queued), taken);
+            // A cancellation of what it does not have goes nowhere.
+            let mut cancellation = Frames::from("\0a");
+            let sent = xsub.send(&mut scene.pipes, &mut cancellation);
+            assert_eq!(sent.is_ok(), taken);
+            assert!(scene.take(&publisher).is_empty());
         }
     }
 
@@ -394,5 +417,33 @@ mod tests {
         }
         assert!(publisher.held(Kind::SubscriptionChanges) > MAX_BYTES_UPSTREAM - 1_000);
         assert!(publisher.dismissed(&mut scene).is_empty());
+    }
+
+    #[test]
+    fn a_verbose_xsub_passes_every_cancellation() {
+        let (mut scene, mut xsub) = socket(SocketType::XSub);
+        let publisher = scene.attach(&mut xsub, "192.0.2.1:1");
+        assert!(xsub.unsubscribe(&mut scene.pipes, b"a").is_err());
+        let behaviour = Behaviour {
+            xsub_verbose_unsubscribe: true,
+            ..Behaviour::default()
+        };
+        xsub.configure(&scene.pipes, &behaviour);
+        for topic in [&b"a"[..], b"b"] {
+            xsub.subscribe(&mut scene.pipes, topic).unwrap();
+            xsub.subscribe(&mut scene.pipes, topic).unwrap();
+        }
+        assert_eq!(xsub.topics().unwrap(), 2);
+        assert_eq!(scene.take(&publisher), ["+a", "+b"]);
+        for expected in ["-a", "-a", "-a"] {
+            xsub.unsubscribe(&mut scene.pipes, b"a").unwrap();
+            assert_eq!(scene.take(&publisher), [expected]);
+        }
+        assert_eq!(xsub.topics().unwrap(), 1);
+        // Those that wait are one, as they mean the same.
+        for _ in 0..1_000 {
+            xsub.unsubscribe(&mut scene.pipes, b"c").unwrap();
+        }
+        assert!(scene.take(&publisher).len() <= 1);
     }
 }

@@ -135,6 +135,11 @@ impl Subscriptions {
         self.by_peer.get(&id).map_or(0, |peer| peer.bytes)
     }
 
+    /// How many different topics there are.
+    pub(crate) fn topics(&self) -> usize {
+        self.topics.len() + usize::from(!self.everything.is_empty())
+    }
+
     /// All topics of a peer.
     pub(crate) fn topics_of(&self, id: PipeId) -> impl Iterator<Item = &Topic> {
         self.by_peer

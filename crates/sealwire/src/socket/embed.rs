@@ -13,6 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::monitor::{self, Monitor};
+pub use crate::pattern::PeerQueue;
 use crate::peer::Peer;
 use crate::text::printable;
 
@@ -32,6 +33,37 @@ pub fn as_libzmq(builder: SocketBuilder, zap_enforced: bool) -> SocketBuilder {
 /// Those of [`Socket::connect_with_routing_id`].
 pub fn connect_as(socket: &Socket, endpoint: Endpoint, routing_id: &[u8]) -> Result<(), Error> {
     socket.connect_as(endpoint, routing_id)
+}
+
+/// Connects a PEER to an endpoint as [`Socket::connect_peer`], and does not wait: gives the number by which messages go
+/// to the peer there from now on, and which it keeps.
+///
+/// # Errors
+///
+/// Those of [`Socket::connect`]; [`Error::Unsupported`] for other types, and where messages are not queued before the
+/// peer is there.
+pub fn connect_peer(socket: &Socket, endpoint: Endpoint) -> Result<u32, Error> {
+    let connector = socket.start_connecting_to_peer(endpoint)?;
+    let routing_id = socket.core()?.routing_id_of_connector(connector)?;
+    routing_id.ok_or(Error::Unsupported(Operation::RoutingId))
+}
+
+/// Returns whether there is room for a message to the peer of a ROUTER that has this routing id.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for other types, [`Error::Unroutable`] if no peer has it.
+pub fn has_room_for(socket: &Socket, routing_id: &[u8]) -> Result<bool, Error> {
+    socket.core()?.has_room_for(routing_id)
+}
+
+/// Returns how many messages wait for each peer, and from each.
+///
+/// # Errors
+///
+/// [`Error::Closed`] and the like.
+pub fn queues(socket: &Socket) -> Result<Vec<PeerQueue>, Error> {
+    socket.core()?.queues_of_peers()
 }
 
 /// Receives up to `most` messages, 1 or more, and appends them to `into`. Where there is none it waits for one, for up

@@ -218,7 +218,10 @@ impl Stream {
     pub(crate) fn tune(&self, options: &TcpOptions) {
         match self {
             // Small messages must not wait for the acknowledgement of earlier ones.
-            Stream::Tcp(stream) => drop(stream.set_nodelay(true)),
+            Stream::Tcp(stream) => {
+                let _ = stream.set_nodelay(true);
+                let _ = options.complete(SockRef::from(stream));
+            }
             #[cfg(unix)]
             Stream::Unix(stream) => drop(set_unix_send_buffer(stream, options.send_buffer)),
             #[cfg(feature = "ws")]

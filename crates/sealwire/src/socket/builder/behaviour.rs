@@ -88,6 +88,22 @@ impl SocketBuilder {
         self
     }
 
+    /// Leaves subscriptions at an XPUB to the program, as [`xpub_manual`](SocketBuilder::xpub_manual) does, and gives
+    /// the next message after a subscription was received to that subscriber alone, if it was granted the topic: the
+    /// last value of the topic, for example, which the others have. Default: off.
+    pub fn xpub_manual_last_value(mut self, last_value: bool) -> Self {
+        self.options.behaviour.xpub_manual_last_value = last_value;
+        self
+    }
+
+    /// Passes every cancellation that an XSUB sends to its publishers, also of a topic that it has subscribed to more
+    /// than once or not at all: of use where each stands for a subscriber behind the socket. A publisher ends a topic
+    /// with the first cancellation. Default: off, only the last of a topic is passed.
+    pub fn xsub_verbose_unsubscribe(mut self, verbose: bool) -> Self {
+        self.options.behaviour.xsub_verbose_unsubscribe = verbose;
+        self
+    }
+
     /// Makes an XPUB or PUB wait while the queue of any subscriber of the message is full, instead of
     /// dropping for that one. The slowest subscriber decides the rate. Default: off.
     pub fn xpub_no_drop(mut self, no_drop: bool) -> Self {

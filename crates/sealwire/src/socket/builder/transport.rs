@@ -131,6 +131,22 @@ impl SocketBuilder {
         self
     }
 
+    /// Sets the priority of outgoing packets within this machine, `SO_PRIORITY`: 0 to 6, or more with `CAP_NET_ADMIN`.
+    /// [`type_of_service`](SocketBuilder::type_of_service) reaches further. Linux and Android; elsewhere binding and
+    /// connecting fail. Default: the one that follows from the type of service, or 0.
+    pub fn packet_priority(mut self, priority: u32) -> Self {
+        self.options.tcp.priority = Some(priority);
+        self
+    }
+
+    /// Sets for how long the system polls the network device for packets of a TCP connection before it sleeps,
+    /// `SO_BUSY_POLL`, in whole microseconds; a longer time than the system's own needs `CAP_NET_ADMIN`. It spends a core
+    /// to save microseconds. Linux; elsewhere binding and connecting fail. Default: the system's.
+    pub fn busy_poll(mut self, limit: Duration) -> Self {
+        self.options.tcp.busy_poll = Some(limit);
+        self
+    }
+
     /// Sets the size of the system's send buffer of a TCP or Unix connection, in bytes; systems round it.
     /// Default: the system's for TCP, which adapts it; at least 256 KiB for `ipc`, or what the system allows.
     pub fn send_buffer(mut self, bytes: usize) -> Self {
