@@ -6,6 +6,7 @@ mod failures;
 mod tests;
 mod told;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub(crate) struct Observer {
 struct Events {
     monitor: Monitor,
     target: Mutex<Option<Target>>,
+    /// Those for which the program's socket had no room.
+    dropped: AtomicU64,
 }
 
 /// Where events are told.
@@ -35,8 +38,8 @@ struct Target {
 }
 
 impl Target {
-    /// Events that nobody reads are dropped at the high-water marks, as peers cause any number of them.
-    fn tell(&self, told: &Told) {
+    /// Events that nobody reads are dropped at the high-water marks, as peers cause any number of them, and counted.
+    fn tell(&self, told: &Told, dropped: &AtomicU64) {
         let Told {
             number,
             value,
@@ -50,7 +53,9 @@ impl Target {
         head[2..].copy_from_slice(&value.to_ne_bytes());
         let parts = [&head[..], address.as_bytes()];
         let message = Message::multipart(parts.map(Frame::copy_from_slice));
-        let _ = self.socket.try_send(message);
+        if self.socket.try_send(message).is_err() {
+            dropped.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -64,7 +69,9 @@ impl Events {
     fn tell_all(&self, target: Option<&Target>) {
         while let Some(event) = self.monitor.try_next() {
             if let Some(target) = target {
-                told(&event).iter().for_each(|it| target.tell(it));
+                told(&event)
+                    .iter()
+                    .for_each(|it| target.tell(it, &self.dropped));
             }
         }
     }
@@ -74,11 +81,12 @@ impl Events {
         let mut target = self.target();
         self.tell_all(target.as_ref());
         if let Some(target) = target.take() {
-            target.tell(&Told {
+            let stopped = Told {
                 number: STOPPED,
                 value: 0,
                 address: String::new(),
-            });
+            };
+            target.tell(&stopped, &self.dropped);
         }
     }
 }
@@ -89,7 +97,12 @@ impl Observer {
     /// `EMTHREAD` where there is no thread.
     pub(crate) fn begin(monitor: Monitor) -> Result<Self, Errno> {
         let target = Mutex::default();
-        let events = Arc::new(Events { monitor, target });
+        let dropped = AtomicU64::new(0);
+        let events = Arc::new(Events {
+            monitor,
+            target,
+            dropped,
+        });
         let of_thread = events.clone();
         let tell = move || {
             while embed::wait_for_event(&of_thread.monitor) {
@@ -131,8 +144,13 @@ impl Observer {
         let target = self.events.target();
         self.events.tell_all(target.as_ref());
         if let Some(target) = &*target {
-            target.tell(told);
+            target.tell(told, &self.events.dropped);
         }
+    }
+
+    /// Events that were dropped, as nobody read those before.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.events.dropped.load(Ordering::Relaxed)
     }
 
     /// Tells of nothing more, and of that.

@@ -1,5 +1,6 @@
 //! A socket of libzmq: parts of messages instead of whole ones, options in its units, endpoints as text.
 
+mod counters;
 mod endpoints;
 mod errors;
 mod receiving;
@@ -9,20 +10,20 @@ mod subscribing;
 mod tests;
 
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libc::c_int;
 use sealwire::text::printable;
-use sealwire::{Readiness, Security, SocketType, embed};
+use sealwire::{Endpoint, Readiness, Security, SocketType, embed};
 use zeroize::Zeroizing;
 
 use self::endpoints::Endpoints;
 pub(crate) use self::errors::errno_of;
 use self::receiving::Inbound;
 use self::sending::Outbound;
-use crate::context::{Context, Settings as ContextSettings};
+use crate::context::{Closing, Context, Settings as ContextSettings};
 use crate::errno::Errno;
 use crate::monitor::{Observer, Told};
 use crate::options::{Settings, number};
@@ -65,6 +66,8 @@ pub(crate) struct Socket {
     readiness: OnceLock<Readiness>,
     observer: Mutex<Option<Observer>>,
     closed: AtomicBool,
+    /// Messages of several parts whose peer went before the last part was there.
+    cut_short: AtomicU64,
 }
 
 impl Socket {
@@ -98,6 +101,7 @@ impl Socket {
             readiness: OnceLock::new(),
             observer: Mutex::default(),
             closed: AtomicBool::new(false),
+            cut_short: AtomicU64::new(0),
         })
     }
 
@@ -140,10 +144,41 @@ impl Socket {
         if self.closed.swap(true, Ordering::SeqCst) || !self.context.is_here() {
             return;
         }
-        let linger = self.settings().linger();
+        let (name, linger) = (self.name(), self.settings().linger());
         embed::close(&self.inner, linger);
         self.wake();
-        self.context.closed(self.inner.clone());
+        let socket = self.inner.clone();
+        self.context.closed(Closing {
+            socket,
+            name,
+            linger,
+        });
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Its type and endpoints, for those who wonder which socket it is.
+    pub(crate) fn name(&self) -> String {
+        let (bound, connected) = (
+            self.inner.bound_endpoints(),
+            self.inner.connected_endpoints(),
+        );
+        let endpoints: Vec<_> = bound
+            .iter()
+            .chain(&connected)
+            .map(Endpoint::to_string)
+            .collect();
+        match endpoints.is_empty() {
+            true => self.socket_type.to_string(),
+            false => format!("{} at {}", self.socket_type, endpoints.join(", ")),
+        }
+    }
+
+    /// How many messages wait to be sent.
+    pub(crate) fn to_send(&self) -> usize {
+        embed::to_send(&self.inner)
     }
 
     fn settings(&self) -> MutexGuard<'_, Settings> {
@@ -240,6 +275,7 @@ impl Socket {
                 text.push('\0');
                 Ok(text.into_bytes().into())
             }
+            number::COUNTERS => counters::answer(&self.counted(), room),
             number::LAST_ENDPOINT => {
                 let mut text = self.endpoints().last().as_bytes().to_vec();
                 text.push(0);
@@ -261,7 +297,7 @@ impl Socket {
         self.check()?;
         let wanted = u16::try_from(events).map_err(|_| Errno::INVAL)?;
         if let Some(endpoint) = endpoint
-            && !matches!(endpoints::parse(endpoint)?, sealwire::Endpoint::Inproc(_))
+            && !matches!(endpoints::parse(endpoint)?, Endpoint::Inproc(_))
         {
             return Err(Errno::PROTONOSUPPORT);
         }

@@ -55,7 +55,11 @@ impl Socket {
         let message = Message::multipart(std::mem::take(&mut outbound.parts));
         // Room was found for its first part. Where the peer has gone since, the message has gone with it.
         match self.send_message(message, flags | DONTWAIT) {
-            Ok(()) | Err((Errno::AGAIN | Errno::HOSTUNREACH, _)) => Ok(()),
+            Ok(()) => Ok(()),
+            Err((Errno::AGAIN | Errno::HOSTUNREACH, _)) => {
+                self.cut_short.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
             Err((error, message)) => {
                 let mut parts = message.into_frames().into_frames().collect::<Vec<_>>();
                 let part = parts.pop().unwrap_or_default();
