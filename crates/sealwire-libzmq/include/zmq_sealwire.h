@@ -6,6 +6,8 @@
 #ifndef ZMQ_SEALWIRE_H_INCLUDED
 #define ZMQ_SEALWIRE_H_INCLUDED
 
+#include <stdint.h>
+
 /* A value of ZMQ_MECHANISM: all that follows the handshake is encrypted and authenticated with BLAKE3ZMQ. Where rules gave an
  * endpoint its keys, ZMQ_MECHANISM is that of the endpoint that was bound or connected last. */
 #define ZMQ_BLAKE3 100
@@ -53,5 +55,48 @@
 /* Text with its zero octet: why the latest connection failed. Empty if none did, or one has become ready since. It can
  * only be read. */
 #define ZMQ_LAST_FAILURE 0x53570020
+
+/* A zmq_counters_t: what the socket has done since it was made, and what it dropped. Each number only grows. It can only be
+ * read. Pass the size of the struct; as much as the library has of it is filled in, and the rest is zero:
+ *
+ *   zmq_counters_t counters;
+ *   size_t size = sizeof counters;
+ *   zmq_getsockopt(socket, ZMQ_COUNTERS, &counters, &size); */
+#define ZMQ_COUNTERS 0x53570021
+
+typedef struct zmq_counters_t {
+    /* Bytes of this struct that the library has filled in, these among them. */
+    uint64_t size;
+    /* Messages handed to a connection, and their bytes. */
+    uint64_t messages_sent;
+    uint64_t bytes_sent;
+    /* Messages that arrived for the program, and their bytes. */
+    uint64_t messages_received;
+    uint64_t bytes_received;
+    /* Dropped as they were sent: a subscriber was at its high-water mark, the peer of an answer or a routing id was not
+     * there, or it went before the last part of its message came. */
+    uint64_t dropped_at_send;
+    /* Not sent when their connection or the socket ended. */
+    uint64_t dropped_unsent;
+    /* Written to a connection that has ended since: they may have arrived. An upper bound without heartbeats. */
+    uint64_t unconfirmed;
+    /* Received, and not read when the socket ended, or when their connection did and there was no room. */
+    uint64_t dropped_unread;
+    /* Replaced by a newer message (ZMQ_CONFLATE, ZMQ_REQ_RELAXED). */
+    uint64_t replaced;
+    /* Received, and of no use for the socket type: not asked for, without a delimiter, of a topic without subscription. */
+    uint64_t dropped_at_receive;
+    /* Events of zmq_socket_monitor that nobody read in time. */
+    uint64_t events_dropped;
+    uint64_t handshakes_completed;
+    uint64_t handshakes_failed;
+    /* Connections and handshakes above a limit, or without a descriptor. */
+    uint64_t connections_refused;
+    uint64_t handshakes_refused;
+    /* How often a peer had to wait as the program had not read what it sent before. */
+    uint64_t receiving_paused;
+    uint64_t reconnects;
+    uint64_t disconnects;
+} zmq_counters_t;
 
 #endif

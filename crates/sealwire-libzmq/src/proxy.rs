@@ -65,7 +65,8 @@ enum State {
 ///
 /// # Errors
 ///
-/// `ETERM` when the context ends, `ENOTSOCK`, and those of sending and receiving.
+/// `ETERM` when the context ends, `EINTR` when a signal handler has run while nothing was to be passed on, `ENOTSOCK`, and
+/// those of sending and receiving.
 pub(crate) fn run(
     frontend: Arc<Socket>,
     backend: Arc<Socket>,
@@ -134,10 +135,8 @@ fn wait(
     if let Some(control) = control {
         items.push(item(control, POLLIN));
     }
-    match poll(&mut items, None) {
-        Ok(_) | Err(Errno::INTR) => Ok(readiness(sides, alone)),
-        Err(error) => Err(error),
-    }
+    poll(&mut items, None)?;
+    Ok(readiness(sides, alone))
 }
 
 fn item(socket: &Arc<Socket>, events: i16) -> Item<'static> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Reason};
 
 /// A value with the line where it stands, counted from 1.
 #[derive(Debug, Clone, Copy)]
@@ -65,8 +65,8 @@ impl<'a> Table<'a> {
     }
 
     /// A fault in a line of this file.
-    pub(crate) fn fault(&self, line: usize, message: impl Into<String>) -> Fault {
-        Fault::at(self.path, line, message)
+    pub(crate) fn fault(&self, line: usize, reason: impl Into<Reason>) -> Fault {
+        Fault::at(self.path, line, reason)
     }
 
     /// # Errors

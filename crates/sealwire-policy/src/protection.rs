@@ -7,7 +7,7 @@ use sealwire::auth::{AllowAnyone, AllowedKeysFile, Authenticator, Client, Decisi
 use sealwire::{KeyPair, PublicKey, SecretKey, Security, keys};
 
 use crate::document::{Placed, Table};
-use crate::fault::Fault;
+use crate::fault::{Fault, Reason};
 
 /// The mechanisms that a rule can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,12 +58,12 @@ impl Clients {
     /// # Errors
     ///
     /// For a list that cannot be read, in the file's words.
-    fn of(text: &str, folder: &Path) -> Result<Self, String> {
+    fn of(text: &str, folder: &Path) -> Result<Self, Reason> {
         if text == "anyone" {
             return Ok(Clients::Anyone);
         }
         let path = located(text, folder)?;
-        let list = AllowedKeysFile::open(&path).map_err(|error| error.to_string())?;
+        let list = AllowedKeysFile::open(&path)?;
         Ok(Clients::Listed {
             list: Box::new(list),
             path,
@@ -116,15 +116,15 @@ impl Authenticator for Clients {
 /// # Errors
 ///
 /// For a key where a path should be: its text is in no message.
-fn located(text: &str, folder: &Path) -> Result<PathBuf, String> {
+fn located(text: &str, folder: &Path) -> Result<PathBuf, Reason> {
     if text.parse::<SecretKey>().is_ok() {
         return Err("is a key and not the path of a file: write the key to a file of its own, and if it is secret make another".into());
     }
     Ok(folder.join(text))
 }
 
-fn secret(text: &str, folder: &Path) -> Result<KeyPair, String> {
-    keys::read_key_pair(located(text, folder)?).map_err(|error| error.to_string())
+fn secret(text: &str, folder: &Path) -> Result<KeyPair, Reason> {
+    Ok(keys::read_key_pair(located(text, folder)?)?)
 }
 
 /// A server of a mechanism, that lets `clients` in.
@@ -178,7 +178,7 @@ impl Protection {
     /// # Errors
     ///
     /// For a key or a list that cannot be read; the first says which of the two it was.
-    pub(crate) fn server_of(secret_key_file: &str, allow: &str) -> Result<Self, (bool, String)> {
+    pub(crate) fn server_of(secret_key_file: &str, allow: &str) -> Result<Self, (bool, Reason)> {
         let folder = Path::new("");
         let own = secret(secret_key_file, folder).map_err(|error| (true, error))?;
         let clients = Clients::of(allow, folder).map_err(|error| (false, error))?;
@@ -193,7 +193,7 @@ impl Protection {
     pub(crate) fn client_of(
         of_server: PublicKey,
         secret_key_file: Option<&str>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Reason> {
         let own = secret_key_file
             .map(|file| secret(file, Path::new("")))
             .transpose()?;
@@ -238,17 +238,16 @@ impl Protection {
             return Ok(Protection::Own(named));
         }
         let secret = |placed: Placed<&str>, key: &str| {
-            secret(placed.value, folder)
-                .map_err(|error| table.fault(placed.line, format!("{key}: {error}")))
+            secret(placed.value, folder).map_err(|reason| table.fault(placed.line, reason.of(key)))
         };
         let own = (given.secret_key_file)
             .map(|file| secret(file, "secret_key_file"))
             .transpose()?;
         if let Some(file) = given.server_key_file {
-            let read = located(file.value, folder)
-                .and_then(|path| keys::read_public_key(path).map_err(|error| error.to_string()));
+            let read =
+                located(file.value, folder).and_then(|path| Ok(keys::read_public_key(path)?));
             let of_server =
-                read.map_err(|error| table.fault(file.line, format!("server_key_file: {error}")))?;
+                read.map_err(|reason| table.fault(file.line, reason.of("server_key_file")))?;
             return Ok(client(named, of_server, own));
         }
         let old = (given.additional)
@@ -258,7 +257,7 @@ impl Protection {
             return Err(table.fault(table.line, "the rule has neither server_key_file nor allow"));
         };
         let clients = Clients::of(allow.value, folder)
-            .map_err(|error| table.fault(allow.line, format!("allow: {error}")))?;
+            .map_err(|reason| table.fault(allow.line, reason.of("allow")))?;
         Ok(server(named, own, old, clients))
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use sealwire::PublicKey;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Reason};
 use crate::policy::Policy;
 use crate::protection::Protection;
 use crate::rule::{Role, Rule};
@@ -181,29 +181,25 @@ enum Unread {
 
 impl Unread {
     fn fault(self, path: &Path) -> Fault {
-        Fault::new(
-            path.display(),
-            match self {
-                Unread::Missing => {
-                    "cannot be read: there is no such file; write it, or do not name it".into()
-                }
-                Unread::Read(error) => format!("cannot be read: {error}"),
-                Unread::TooLarge => {
-                    format!("has more than {MAX_FILE} bytes; it is not a file of rules")
-                }
-                Unread::NotText => "is not text in UTF-8; it is not a file of rules".into(),
-                Unread::Exposed(mode, remedy) => {
-                    format!(
-                        "may be changed by others (mode {mode:03o}); run chmod {remedy} on it and read what it says"
-                    )
-                }
-                Unread::Owner(user) => {
-                    format!(
-                        "belongs to user {user}; it counts for all, so give it to root, and read what it says"
-                    )
-                }
-            },
-        )
+        let reason = match self {
+            Unread::Missing => {
+                Reason::from("cannot be read: there is no such file; write it, or do not name it")
+            }
+            Unread::Read(error) => Reason::of_reading(&error),
+            Unread::TooLarge => {
+                format!("has more than {MAX_FILE} bytes; it is not a file of rules").into()
+            }
+            Unread::NotText => "is not text in UTF-8; it is not a file of rules".into(),
+            Unread::Exposed(mode, remedy) => format!(
+                "may be changed by others (mode {mode:03o}); run chmod {remedy} on it and read what it says"
+            )
+            .into(),
+            Unread::Owner(user) => format!(
+                "belongs to user {user}; it counts for all, so give it to root, and read what it says"
+            )
+            .into(),
+        };
+        Fault::new(path.display(), reason)
     }
 }
 

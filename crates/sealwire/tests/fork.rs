@@ -112,6 +112,7 @@ fn use_and_drop(socket: Socket) {
     assert!(socket.readiness().is_err());
     assert!(socket.monitor().wait_next().is_none());
     assert!(socket.peers().is_empty() && socket.bound_endpoints().is_empty());
+    assert_eq!(socket.counters(), sealwire::Counters::default());
     assert!(format!("{socket:?}").contains("Socket"));
     let asynchronous = sealwire::Socket::from(socket.clone());
     forked_at_once(asynchronous.send("from the child"));

@@ -12,10 +12,10 @@ use crate::policy;
 
 static CONTEXTS: Handles<Context> = Handles::of_kind(1);
 
-fn new() -> Context {
+fn new() -> Result<Context, Errno> {
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     super::verification::check_again();
-    Context::new(policy::of_process(rights::are_of_others))
+    policy::of_process(rights::are_of_others).map(Context::new)
 }
 
 pub(super) fn context(handle: *mut c_void) -> Result<Arc<Context>, Errno> {
@@ -25,7 +25,7 @@ pub(super) fn context(handle: *mut c_void) -> Result<Arc<Context>, Errno> {
 /// `zmq_ctx_new`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_new() -> *mut c_void {
-    guard::value(std::ptr::null_mut(), || Ok(CONTEXTS.open(Arc::new(new()))))
+    guard::value(std::ptr::null_mut(), || Ok(CONTEXTS.open(Arc::new(new()?))))
 }
 
 /// `zmq_init`.
@@ -35,7 +35,7 @@ pub extern "C" fn zmq_init(io_threads: c_int) -> *mut c_void {
         if io_threads < 0 {
             return Err(Errno::INVAL);
         }
-        let context = new();
+        let context = new()?;
         context.set(1, io_threads)?;
         Ok(CONTEXTS.open(Arc::new(context)))
     })
@@ -45,13 +45,13 @@ pub extern "C" fn zmq_init(io_threads: c_int) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_term(handle: *mut c_void) -> c_int {
     guard::status(|| {
-        let context = context(handle)?;
-        // Nothing of the parent's is ended in a child of a fork.
-        if context.is_here() {
+        if let Ok(context) = context(handle) {
             context.terminate()?;
+            CONTEXTS.close(handle);
+            return Ok(());
         }
-        CONTEXTS.close(handle);
-        Ok(())
+        // In a child of a fork the handle ends, and nothing of the parent's.
+        CONTEXTS.close(handle).map(drop).ok_or(Errno::FAULT)
     })
 }
 
@@ -71,10 +71,7 @@ pub extern "C" fn zmq_ctx_destroy(handle: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_ctx_shutdown(handle: *mut c_void) -> c_int {
     guard::status(|| {
-        let context = context(handle)?;
-        if context.is_here() {
-            context.shut_down();
-        }
+        context(handle)?.shut_down();
         Ok(())
     })
 }

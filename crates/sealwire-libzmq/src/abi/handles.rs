@@ -1,12 +1,17 @@
 //! Contexts and sockets as pointers. A pointer names a slot that is never freed and used again late, so that
 //! one which was closed is told from one that is open.
+//!
+//! A child of a fork takes no lock of the slots that it inherits, and uses none of them again: a thread that it does not
+//! have may have been holding the lock.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use libc::c_void;
+use sealwire_fork::{Birth, PerProcess};
 
 /// What a pointer to a slot points to first.
 const OPEN: u32 = 0x5EA1_0001;
@@ -19,6 +24,7 @@ const RESTING: usize = 1024;
 struct Slot<T> {
     tag: AtomicU32,
     kind: u32,
+    birth: Birth,
     /// How many were closed in it.
     closed: AtomicU32,
     value: RwLock<Option<Arc<T>>>,
@@ -32,30 +38,49 @@ pub(super) struct Kept<T: 'static> {
     value: Arc<T>,
 }
 
+/// The slots that rest, those that were closed first at the front.
+type Free<T> = Mutex<VecDeque<&'static Slot<T>>>;
+
 /// All handles of one kind.
 pub(super) struct Handles<T: 'static> {
     kind: u32,
-    free: Mutex<VecDeque<&'static Slot<T>>>,
+    free: PerProcess<Free<T>>,
 }
 
-impl<T> Handles<T> {
+/// What closing a handle gave.
+pub(super) enum Closed<T> {
+    Here(Arc<T>),
+    /// It was opened before a fork: the value is the parent's.
+    Inherited,
+}
+
+impl<T: Send + Sync> Handles<T> {
     pub(super) const fn of_kind(kind: u32) -> Self {
         Handles {
             kind,
-            free: Mutex::new(VecDeque::new()),
+            free: PerProcess::new(),
         }
     }
 
+    fn free(&'static self) -> MutexGuard<'static, VecDeque<&'static Slot<T>>> {
+        let made = self
+            .free
+            .get_or_try_make(|_| true, || Ok::<_, Infallible>(Mutex::default()));
+        let Ok(free) = made;
+        free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Gives a handle to the value.
-    pub(super) fn open(&self, value: Arc<T>) -> *mut c_void {
+    pub(super) fn open(&'static self, value: Arc<T>) -> *mut c_void {
         let rested = {
-            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut free = self.free();
             (free.len() > RESTING).then(|| free.pop_front()).flatten()
         };
         let slot = rested.unwrap_or_else(|| {
             Box::leak(Box::new(Slot {
                 tag: AtomicU32::new(FREE),
                 kind: self.kind,
+                birth: Birth::now(),
                 closed: AtomicU32::new(0),
                 value: RwLock::new(None),
             }))
@@ -65,9 +90,9 @@ impl<T> Handles<T> {
         ptr::from_ref(slot).cast_mut().cast()
     }
 
-    /// `None` for null, for what was closed, and for other pointers as far as that can be seen.
+    /// `None` for null, for what was closed or opened before a fork, and for other pointers as far as that can be seen.
     pub(super) fn get(&self, handle: *mut c_void) -> Option<Arc<T>> {
-        let slot = self.slot(handle)?;
+        let slot = self.slot(handle).filter(|slot| slot.birth.is_here())?;
         let value = slot.value.read().unwrap_or_else(PoisonError::into_inner);
         value.clone()
     }
@@ -80,7 +105,7 @@ impl<T> Handles<T> {
         handle: *mut c_void,
         kept: &'a mut Option<Kept<T>>,
     ) -> Option<&'a Arc<T>> {
-        let slot = self.slot(handle)?;
+        let slot = self.slot(handle).filter(|slot| slot.birth.is_here())?;
         let closed = slot.closed.load(Ordering::Acquire);
         let same = |kept: &Kept<T>| ptr::eq(kept.slot, slot) && kept.closed == closed;
         if !kept.as_ref().is_some_and(same) {
@@ -93,15 +118,18 @@ impl<T> Handles<T> {
         kept.as_ref().map(|kept| &kept.value)
     }
 
-    /// Takes the value out. `None` as for [`get`](Self::get).
-    pub(super) fn close(&self, handle: *mut c_void) -> Option<Arc<T>> {
+    /// Ends a handle. `None` for null, for what was closed, and for other pointers as far as that can be seen.
+    pub(super) fn close(&'static self, handle: *mut c_void) -> Option<Closed<T>> {
         let slot = self.slot(handle)?;
+        if !slot.birth.is_here() {
+            let was = slot.tag.swap(FREE, Ordering::AcqRel);
+            return (was == OPEN).then_some(Closed::Inherited);
+        }
         let value = (slot.value.write().unwrap_or_else(PoisonError::into_inner)).take()?;
         slot.tag.store(FREE, Ordering::Release);
         slot.closed.fetch_add(1, Ordering::Release);
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        free.push_back(slot);
-        Some(value)
+        self.free().push_back(slot);
+        Some(Closed::Here(value))
     }
 
     fn slot(&self, handle: *mut c_void) -> Option<&'static Slot<T>> {
@@ -135,7 +163,7 @@ mod tests {
             let again = NUMBERS.get_again(seven, &mut kept);
             assert_eq!(again.map(|value| **value), Some(7));
         }
-        assert_eq!(NUMBERS.close(seven).as_deref(), Some(&7));
+        assert!(matches!(NUMBERS.close(seven), Some(Closed::Here(it)) if *it == 7));
         assert!(NUMBERS.get_again(seven, &mut kept).is_none());
         assert!(NUMBERS.close(seven).is_none() && NUMBERS.get(seven).is_none());
         // The next is another.
@@ -144,7 +172,7 @@ mod tests {
         for _ in 0..2 * RESTING {
             NUMBERS.close(NUMBERS.open(Arc::new(9)));
         }
-        assert!(NUMBERS.free.lock().unwrap().len() <= RESTING + 2);
+        assert!(NUMBERS.free().len() <= RESTING + 2);
         assert_eq!(NUMBERS.get(eight).as_deref(), Some(&8));
     }
 }

@@ -8,7 +8,7 @@ use sealwire::Frame;
 use sealwire_zmtp::Frames;
 
 use super::contexts::context;
-use super::handles::{Handles, Kept};
+use super::handles::{Closed, Handles, Kept};
 use super::messages::message;
 use super::pointers::{answer, bytes, copy_out, object, objects, text};
 use super::{guard, pointers};
@@ -76,8 +76,11 @@ pub extern "C" fn zmq_socket(handle: *mut c_void, socket_type: c_int) -> *mut c_
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_close(handle: *mut c_void) -> c_int {
     guard::status(|| {
-        let socket = SOCKETS.close(handle).ok_or(Errno::NOTSOCK)?;
-        socket.close();
+        match SOCKETS.close(handle).ok_or(Errno::NOTSOCK)? {
+            Closed::Here(socket) => socket.close(),
+            // In a child of a fork the handle ends, and nothing of the parent's.
+            Closed::Inherited => {}
+        }
         forget();
         Ok(())
     })

@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use libc::{c_int, c_void};
+use sealwire_fork::Birth;
 
 use super::guard;
 use super::tagged::{self, Tag};
@@ -12,7 +13,11 @@ use crate::errno::Errno;
 /// `zmq_thread_fn`.
 pub type ThreadFunction = unsafe extern "C" fn(*mut c_void);
 
-struct Thread(libc::pthread_t);
+struct Thread {
+    thread: libc::pthread_t,
+    /// A child of a fork does not have it, and would wait for it for ever.
+    birth: Birth,
+}
 
 impl Tag for Thread {
     const TAG: u64 = 0x5357_5468_7265_6164;
@@ -62,7 +67,9 @@ pub unsafe extern "C" fn zmq_threadstart(
             return Err(Errno(result));
         }
         // SAFETY: a thread was made.
-        Ok(tagged::give(Thread(unsafe { thread.assume_init() })))
+        let thread = unsafe { thread.assume_init() };
+        let birth = Birth::now();
+        Ok(tagged::give(Thread { thread, birth }))
     })
 }
 
@@ -71,7 +78,10 @@ pub unsafe extern "C" fn zmq_threadstart(
 pub unsafe extern "C" fn zmq_threadclose(thread: *mut c_void) {
     guard::value((), || {
         // SAFETY: the caller's handle.
-        let Thread(thread) = unsafe { tagged::take(thread)? };
+        let Thread { thread, birth } = unsafe { tagged::take(thread)? };
+        if !birth.is_here() {
+            return Err(Errno::FAULT);
+        }
         // SAFETY: a thread that nobody has joined, as its handle was taken.
         match unsafe { libc::pthread_join(thread, ptr::null_mut()) } {
             0 => Ok(()),

@@ -5,16 +5,18 @@
 #[cfg(feature = "draft")]
 mod extended;
 mod options;
+mod waiting;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use event_listener::Event;
-use sealwire::blocking::block_on;
-use sealwire::{Error, SocketType, embed};
+use sealwire::{SocketType, embed};
 use sealwire_fork::Birth;
 
 pub(crate) use self::options::Settings;
+use self::waiting::{Awaited, SlowEnd, interruptible};
 use crate::errno::Errno;
 #[cfg(test)]
 use crate::options::number;
@@ -29,6 +31,7 @@ pub(crate) struct Context {
     /// A socket was closed.
     changed: Event,
     shut_down: AtomicBool,
+    slow_end: SlowEnd,
 }
 
 #[derive(Default)]
@@ -36,8 +39,21 @@ struct State {
     engine: Option<sealwire::Context>,
     open: Vec<Weak<Socket>>,
     number_open: usize,
-    /// Closed by the program, with something to send.
-    closing: Vec<sealwire::Socket>,
+    closing: Vec<Closing>,
+}
+
+/// A socket that the program has closed, with something to send.
+pub(crate) struct Closing {
+    pub(crate) socket: sealwire::Socket,
+    /// Its type and endpoints.
+    pub(crate) name: String,
+    pub(crate) linger: Duration,
+}
+
+impl Closing {
+    fn has_ended(&self) -> bool {
+        embed::has_ended(&self.socket)
+    }
 }
 
 impl Context {
@@ -49,6 +65,7 @@ impl Context {
             state: Mutex::default(),
             changed: Event::new(),
             shut_down: AtomicBool::new(false),
+            slow_end: SlowEnd::default(),
         }
     }
 
@@ -121,12 +138,12 @@ impl Context {
     }
 
     /// The program has closed a socket. What it has to send goes out.
-    pub(crate) fn closed(&self, socket: sealwire::Socket) {
+    pub(crate) fn closed(&self, closing: Closing) {
         let mut state = self.state();
         state.number_open -= 1;
-        state.closing.retain(|closing| !embed::has_ended(closing));
-        if !embed::has_ended(&socket) {
-            state.closing.push(socket);
+        state.closing.retain(|other| !other.has_ended());
+        if !closing.has_ended() {
+            state.closing.push(closing);
         }
         drop(state);
         self.changed.notify(usize::MAX);
@@ -149,7 +166,7 @@ impl Context {
     }
 
     /// Ends the context, when its sockets are closed and what they had to send is sent, or their linger times
-    /// are over.
+    /// are over. A line on standard error says which those are, if that takes long.
     ///
     /// # Errors
     ///
@@ -161,11 +178,11 @@ impl Context {
             if self.state().number_open == 0 {
                 break;
             }
-            interruptible(changed)?;
+            self.wait(changed)?;
         }
         while let Some(socket) = self.one_that_closes() {
             // What it could not send was counted.
-            let _ = interruptible(socket.close())?;
+            self.wait(socket.close())?;
         }
         let engine = self.state().engine.take();
         if let Some(engine) = engine {
@@ -177,22 +194,42 @@ impl Context {
     /// A socket that the program has closed and that has something to send.
     fn one_that_closes(&self) -> Option<sealwire::Socket> {
         let closing = &mut self.state().closing;
-        closing.retain(|socket| !embed::has_ended(socket));
-        closing.last().cloned()
+        closing.retain(|other| !other.has_ended());
+        closing.last().map(|closing| closing.socket.clone())
     }
-}
 
-/// Waits, unless a signal handler runs meanwhile.
-///
-/// # Errors
-///
-/// `EINTR`; the number of the system's where it has no descriptor for the wait.
-fn interruptible<F: Future>(future: F) -> Result<Option<F::Output>, Errno> {
-    block_on(future, None, |handler_ran| handler_ran).map_err(|error| match error {
-        Error::Interrupted => Errno::INTR,
-        Error::System(error) => Errno::of(&error),
-        _ => Errno::AGAIN,
-    })
+    /// Waits for what keeps the context from ending, or a while of it.
+    fn wait<F: Future>(&self, future: F) -> Result<(), Errno> {
+        let now = Instant::now();
+        let due = self.slow_end.due(now);
+        let done = interruptible(future, due)?;
+        if done.is_none() && due.is_some_and(|due| due <= Instant::now()) {
+            self.slow_end.tell(|| self.awaited());
+        }
+        Ok(())
+    }
+
+    /// The sockets that keep it from ending.
+    fn awaited(&self) -> Vec<Awaited> {
+        let (open, mut awaited) = {
+            let state = self.state();
+            let closing = state.closing.iter().map(|closing| Awaited {
+                name: closing.name.clone(),
+                to_send: embed::to_send(&closing.socket),
+                linger: Some(closing.linger),
+            });
+            let open: Vec<_> = state.open.iter().filter_map(Weak::upgrade).collect();
+            (open, closing.collect::<Vec<_>>())
+        };
+        // Released before, as the last handle of a socket closes it.
+        let open = open.iter().filter(|socket| !socket.is_closed());
+        awaited.extend(open.map(|socket| Awaited {
+            name: socket.name(),
+            to_send: socket.to_send(),
+            linger: None,
+        }));
+        awaited
+    }
 }
 
 #[cfg(test)]
@@ -213,5 +250,70 @@ impl Context {
             socket.set(option, Some(&value.to_ne_bytes())).unwrap();
         }
         socket
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    /// Nothing here takes that long unless it is broken.
+    const TIMEOUT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_context_that_does_not_end_says_once_which_sockets_it_waits_for() {
+        let (told, lines) = mpsc::channel();
+        let tell = move |line: &str| told.send(line.to_owned()).unwrap();
+        let governing = Arc::new(Governing::new(Ok(None)));
+        let context = Arc::new(Context {
+            slow_end: SlowEnd::new(Duration::ZERO, tell),
+            ..Context::new(governing)
+        });
+        let open = context.open_briefly(SocketType::Pull);
+        open.bind("inproc://open").unwrap();
+        let closed = context.open(SocketType::Dealer).unwrap();
+        closed.connect("ipc:///nowhere/at/all").unwrap();
+        for _ in 0..3 {
+            closed.send("never".into(), 0).map_err(|it| it.0).unwrap();
+        }
+        closed.close();
+        let of_thread = context.clone();
+        let ending = thread::spawn(move || of_thread.terminate());
+        let line = lines.recv_timeout(TIMEOUT).unwrap();
+        for part in [
+            "zmq_ctx_term has waited 0 s for 2 sockets: ",
+            "DEALER at ipc:///nowhere/at/all is closed and has 3 messages to send",
+            "wait for ever",
+            "PULL at inproc://open is open",
+        ] {
+            assert!(line.contains(part), "{line}");
+        }
+        // Nothing else ends it.
+        embed::close(&context.one_that_closes().unwrap(), Duration::ZERO);
+        // The context waits for handles too.
+        drop((open, closed));
+        assert_eq!(ending.join().unwrap(), Ok(()));
+        assert_eq!(lines.try_iter().count(), 0);
+    }
+
+    #[test]
+    fn a_context_that_ends_at_once_says_nothing() {
+        let (told, lines) = mpsc::channel::<String>();
+        let tell = move |line: &str| told.send(line.to_owned()).unwrap();
+        let governing = Arc::new(Governing::new(Ok(None)));
+        let context = Arc::new(Context {
+            slow_end: SlowEnd::new(Duration::ZERO, tell),
+            ..Context::new(governing)
+        });
+        drop(context.open_briefly(SocketType::Pull));
+        // An event that comes before the wait ends it, whatever the time.
+        while context.one_that_closes().is_some() {
+            thread::yield_now();
+        }
+        assert_eq!(context.terminate(), Ok(()));
+        assert_eq!(lines.try_iter().count(), 0);
     }
 }

@@ -8,6 +8,7 @@ mod second;
 mod tests;
 mod told;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub(crate) struct Observer {
 struct Events {
     monitor: Monitor,
     target: Mutex<Option<Target>>,
+    /// Those for which the program's socket had no room.
+    dropped: AtomicU64,
 }
 
 /// The form of what is told.
@@ -48,21 +51,21 @@ struct Target {
 
 impl Target {
     /// Tells of an event of the engine.
-    fn tell_of(&self, event: &Event) {
+    fn tell_of(&self, event: &Event, dropped: &AtomicU64) {
         for it in told(event) {
             #[cfg(feature = "draft")]
             if self.form == Form::Second {
-                self.tell_second(&it, &second::Ends::of(event));
+                self.tell_second(&it, &second::Ends::of(event), dropped);
                 continue;
             }
-            self.tell_first(&it);
+            self.tell_first(&it, dropped);
         }
     }
 
     /// Tells of what the engine has no event for.
-    fn tell(&self, told: &Told) {
+    fn tell(&self, told: &Told, dropped: &AtomicU64) {
         match self.form {
-            Form::First => self.tell_first(told),
+            Form::First => self.tell_first(told, dropped),
             #[cfg(feature = "draft")]
             Form::Second => {
                 let local = told.address.clone();
@@ -70,7 +73,7 @@ impl Target {
                     local,
                     ..Default::default()
                 };
-                self.tell_second(told, &ends);
+                self.tell_second(told, &ends, dropped);
             }
         }
     }
@@ -81,14 +84,16 @@ impl Target {
     }
 
     #[cfg(feature = "draft")]
-    fn tell_second(&self, told: &Told, ends: &second::Ends) {
-        if self.wanted & u64::from(told.number) != 0 {
-            let _ = self.socket.try_send(second::message(told, ends));
+    fn tell_second(&self, told: &Told, ends: &second::Ends, dropped: &AtomicU64) {
+        if self.wanted & u64::from(told.number) != 0
+            && self.socket.try_send(second::message(told, ends)).is_err()
+        {
+            dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Events that nobody reads are dropped at the high-water marks, as peers cause any number of them.
-    fn tell_first(&self, told: &Told) {
+    /// Events that nobody reads are dropped at the high-water marks, as peers cause any number of them, and counted.
+    fn tell_first(&self, told: &Told, dropped: &AtomicU64) {
         let Told {
             number,
             value,
@@ -102,7 +107,9 @@ impl Target {
         head[2..].copy_from_slice(&value.to_ne_bytes());
         let parts = [&head[..], address.as_bytes()];
         let message = Message::multipart(parts.map(Frame::copy_from_slice));
-        let _ = self.socket.try_send(message);
+        if self.socket.try_send(message).is_err() {
+            dropped.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -116,7 +123,7 @@ impl Events {
     fn tell_all(&self, target: Option<&Target>) {
         while let Some(event) = self.monitor.try_next() {
             if let Some(target) = target {
-                target.tell_of(&event);
+                target.tell_of(&event, &self.dropped);
             }
         }
     }
@@ -126,11 +133,12 @@ impl Events {
         let mut target = self.target();
         self.tell_all(target.as_ref());
         if let Some(target) = target.take() {
-            target.tell(&Told {
+            let stopped = Told {
                 number: STOPPED,
                 value: 0,
                 address: String::new(),
-            });
+            };
+            target.tell(&stopped, &self.dropped);
         }
     }
 }
@@ -141,7 +149,12 @@ impl Observer {
     /// `EMTHREAD` where there is no thread.
     pub(crate) fn begin(monitor: Monitor) -> Result<Self, Errno> {
         let target = Mutex::default();
-        let events = Arc::new(Events { monitor, target });
+        let dropped = AtomicU64::new(0);
+        let events = Arc::new(Events {
+            monitor,
+            target,
+            dropped,
+        });
         let of_thread = events.clone();
         let tell = move || {
             while embed::wait_for_event(&of_thread.monitor) {
@@ -189,7 +202,7 @@ impl Observer {
         let target = self.events.target();
         self.events.tell_all(target.as_ref());
         if let Some(target) = &*target {
-            target.tell(told);
+            target.tell(told, &self.events.dropped);
         }
     }
 
@@ -206,8 +219,15 @@ impl Observer {
         let target = self.events.target();
         self.events.tell_all(target.as_ref());
         if let Some(target) = target.as_ref().filter(|target| target.wants_queues()) {
-            let _ = target.socket.try_send(second::of_queue(queue));
+            if target.socket.try_send(second::of_queue(queue)).is_err() {
+                self.events.dropped.fetch_add(1, Ordering::Relaxed);
+            }
         }
+    }
+
+    /// Events that were dropped, as nobody read those before.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.events.dropped.load(Ordering::Relaxed)
     }
 
     /// Tells of nothing more, and of that.

@@ -1,6 +1,8 @@
 //! BLAKE3 as a program sets it by itself.
 
+use sealwire::account::is_exhaustion;
 use sealwire::auth::{AllowAnyone, AllowedKeys, AllowedKeysFile, Authenticator, Client, Decision};
+use sealwire::keys::KeyFileError;
 use sealwire::{KeyPair, PublicKey, SecretKey, Security};
 
 use super::{Mechanism, Settings, number};
@@ -37,6 +39,14 @@ impl Authenticator for Listed {
 pub(crate) const INCOMPLETE: &str = "options for BLAKE3 are not complete, or contradict each other: a server has \
     ZMQ_BLAKE3_SECRETKEY, and either ZMQ_BLAKE3_ALLOW and ZMQ_BLAKE3_ALLOW_FILE, or ZMQ_BLAKE3_ANYONE, or ZMQ_ZAP_DOMAIN; \
     a client has ZMQ_BLAKE3_SERVERKEY";
+
+/// The number for a list that cannot be read: the system's where it has no descriptor for that.
+fn unread(error: &KeyFileError) -> Errno {
+    match error {
+        KeyFileError::Read { source, .. } if is_exhaustion(source) => Errno::of(source),
+        _ => Errno::INVAL,
+    }
+}
 
 impl Settings {
     /// Whether nobody but a ZAP handler says who may come.
@@ -81,7 +91,7 @@ impl Settings {
             [] => None,
             path => {
                 let path = std::str::from_utf8(path).map_err(|_| Errno::INVAL)?;
-                Some(AllowedKeysFile::open(path).map_err(|_| Errno::INVAL)?)
+                Some(AllowedKeysFile::open(path).map_err(|error| unread(&error))?)
             }
         };
         let lists = !keys.is_empty() || file.is_some();

@@ -196,6 +196,7 @@ options! {
     0x5357_0013 MAX_CONNECTIONS_PER_ADDRESS Int(0, MAX, 0), SetAndGet, Honoured;
     0x5357_0014 MAX_HANDSHAKES Int(0, MAX, 0), SetAndGet, Honoured;
     0x5357_0020 LAST_FAILURE Action, Get, Honoured;
+    0x5357_0021 COUNTERS Action, Get, Honoured;
 }
 
 impl Entry {

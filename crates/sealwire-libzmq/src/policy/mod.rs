@@ -6,9 +6,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use sealwire::{Endpoint, SocketType, embed};
+use sealwire_fork::PerProcess;
 use sealwire_policy::{Fault, Own, Policy, Role, Ruling, Sources};
 
 use crate::errno::Errno;
@@ -25,12 +26,24 @@ pub(crate) struct Governing {
     warned: Once,
 }
 
-/// Returns the rules of this process, which are read when it makes its first context. `secure` says that it runs with
-/// rights that its user has not, so that the environment is not to be believed.
-pub(crate) fn of_process(secure: impl FnOnce() -> bool) -> Arc<Governing> {
-    static RULES: OnceLock<Arc<Governing>> = OnceLock::new();
-    let read = || Arc::new(Governing::new(Sources::of_process(secure()).read()));
-    RULES.get_or_init(read).clone()
+/// Returns the rules of this process, which are read when it makes its first context; a child of a fork reads them again,
+/// as threads that it does not have may have been using those of its parent. `secure` says that it runs with rights that
+/// its user has not, so that the environment is not to be believed.
+///
+/// # Errors
+///
+/// `EMFILE` where it has no descriptors left to read them. They are read with the next context then.
+pub(crate) fn of_process(secure: impl Fn() -> bool) -> Result<Arc<Governing>, Errno> {
+    static RULES: PerProcess<Arc<Governing>> = PerProcess::new();
+    let read = || governing(Sources::of_process(secure()).read());
+    RULES.get_or_try_make(|_| true, read).cloned()
+}
+
+fn governing(rules: Result<Option<Policy>, Fault>) -> Result<Arc<Governing>, Errno> {
+    match rules {
+        Err(fault) if fault.passes() => Err(Errno::MFILE),
+        rules => Ok(Arc::new(Governing::new(rules))),
+    }
 }
 
 impl Governing {

@@ -101,8 +101,9 @@ impl Socket {
         let mechanism = match ruling {
             Ruling::AsProgram => {
                 if *applied != Applied::OfProgram {
-                    self.reconfigure(&settings, None).inspect_err(|_| {
-                        if settings.mechanism() == Mechanism::Blake3 {
+                    self.reconfigure(&settings, None).inspect_err(|error| {
+                        let incomplete = *error == Errno::INVAL;
+                        if incomplete && settings.mechanism() == Mechanism::Blake3 {
                             governing.tell(format!("{endpoint} refused: {INCOMPLETE}"));
                         }
                     })?;

@@ -1,5 +1,6 @@
 //! A socket of libzmq: parts of messages instead of whole ones, options in its units, endpoints as text.
 
+mod counters;
 #[cfg(feature = "draft")]
 mod drafts;
 mod endpoints;
@@ -13,20 +14,20 @@ mod subscribing;
 mod tests;
 
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libc::c_int;
 use sealwire::text::printable;
-use sealwire::{Readiness, Security, SocketType, embed};
+use sealwire::{Endpoint, Readiness, Security, SocketType, embed};
 use zeroize::Zeroizing;
 
 use self::endpoints::Endpoints;
 pub(crate) use self::errors::errno_of;
 use self::receiving::Inbound;
 use self::sending::Outbound;
-use crate::context::{Context, Settings as ContextSettings};
+use crate::context::{Closing, Context, Settings as ContextSettings};
 use crate::errno::Errno;
 use crate::monitor::{Form, Observer, Told};
 use crate::options::{Entry, Settings, number};
@@ -69,6 +70,8 @@ pub(crate) struct Socket {
     readiness: OnceLock<Readiness>,
     observer: Mutex<Option<Observer>>,
     closed: AtomicBool,
+    /// Messages of several parts whose peer went before the last part was there.
+    cut_short: AtomicU64,
 }
 
 impl Socket {
@@ -102,6 +105,7 @@ impl Socket {
             readiness: OnceLock::new(),
             observer: Mutex::default(),
             closed: AtomicBool::new(false),
+            cut_short: AtomicU64::new(0),
         })
     }
 
@@ -144,11 +148,42 @@ impl Socket {
         if self.closed.swap(true, Ordering::SeqCst) || !self.context.is_here() {
             return;
         }
-        let linger = self.settings().linger();
+        let (name, linger) = (self.name(), self.settings().linger());
         self.give_back();
         embed::close(&self.inner, linger);
         self.wake();
-        self.context.closed(self.inner.clone());
+        let socket = self.inner.clone();
+        self.context.closed(Closing {
+            socket,
+            name,
+            linger,
+        });
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Its type and endpoints, for those who wonder which socket it is.
+    pub(crate) fn name(&self) -> String {
+        let (bound, connected) = (
+            self.inner.bound_endpoints(),
+            self.inner.connected_endpoints(),
+        );
+        let endpoints: Vec<_> = bound
+            .iter()
+            .chain(&connected)
+            .map(Endpoint::to_string)
+            .collect();
+        match endpoints.is_empty() {
+            true => self.socket_type.to_string(),
+            false => format!("{} at {}", self.socket_type, endpoints.join(", ")),
+        }
+    }
+
+    /// How many messages wait to be sent.
+    pub(crate) fn to_send(&self) -> usize {
+        embed::to_send(&self.inner)
     }
 
     fn settings(&self) -> MutexGuard<'_, Settings> {
@@ -252,6 +287,7 @@ impl Socket {
                 text.push('\0');
                 Ok(text.into_bytes().into())
             }
+            number::COUNTERS => counters::answer(&self.counted(), room),
             number::LAST_ENDPOINT => {
                 let mut text = self.endpoints().last().as_bytes().to_vec();
                 text.push(0);
@@ -289,7 +325,7 @@ impl Socket {
     ) -> Result<(), Errno> {
         self.check()?;
         if let Some(endpoint) = endpoint
-            && !matches!(endpoints::parse(endpoint)?, sealwire::Endpoint::Inproc(_))
+            && !matches!(endpoints::parse(endpoint)?, Endpoint::Inproc(_))
         {
             return Err(Errno::PROTONOSUPPORT);
         }

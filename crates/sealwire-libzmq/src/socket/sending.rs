@@ -65,8 +65,13 @@ impl Socket {
         }
         // Room was found for its first part. Where the peer has gone since, the message has gone with it.
         match self.send_message(&mut outbound.parts, flags | DONTWAIT) {
-            Ok(()) | Err(Errno::AGAIN | Errno::HOSTUNREACH) => {
+            Ok(()) => {
                 outbound.parts = Frames::new();
+                Ok(())
+            }
+            Err(Errno::AGAIN | Errno::HOSTUNREACH) => {
+                outbound.parts = Frames::new();
+                self.cut_short.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }
             Err(error) => {

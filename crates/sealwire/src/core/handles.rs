@@ -456,6 +456,13 @@ impl SocketCore {
         self.lock().life.unsent()
     }
 
+    /// Messages that are neither sent nor given up yet.
+    pub(crate) fn to_send(&self) -> usize {
+        let queues = &mut self.lock().queues;
+        // Those that await a peer are in pipes too.
+        queues.pattern.backlog() + queues.pipes.outbound_messages()
+    }
+
     /// The numbers as of now.
     pub(crate) fn counters(&self) -> Counters {
         let mut counters = self.counters.snapshot();

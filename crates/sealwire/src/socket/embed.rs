@@ -268,6 +268,11 @@ pub fn has_ended(socket: &Socket) -> bool {
     socket.core().map_or(true, |core| core.has_ended())
 }
 
+/// Returns how many messages wait to be sent.
+pub fn to_send(socket: &Socket) -> usize {
+    socket.core().map_or(0, |core| core.to_send())
+}
+
 /// Writes a line on standard error, as that about a failed handshake is written, and waits for it: the process may
 /// end at once.
 pub fn tell(line: &str) {

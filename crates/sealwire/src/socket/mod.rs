@@ -404,9 +404,9 @@ impl Socket {
         self.core().map_or(Ready::CLOSED, |core| core.check_ready())
     }
 
-    /// Returns the numbers of messages, bytes and connections of this socket so far.
+    /// Returns the numbers of messages, bytes and connections of this socket so far; zeros in a child of a fork.
     pub fn counters(&self) -> Counters {
-        self.handle.core.counters()
+        self.core().map(|core| core.counters()).unwrap_or_default()
     }
 
     /// Closes the socket for all its handles, and waits until the queued messages are sent, for up to the

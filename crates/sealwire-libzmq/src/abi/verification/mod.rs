@@ -21,8 +21,9 @@ const VERIFY: &str = "SEALWIRE_VERIFY";
 /// The exit code of a process that is stopped: it was found and cannot be run.
 const STOPPED: i32 = 126;
 
-/// Runs once the objects that the program begins with are bound, before any of their code does.
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+/// Runs once the objects that the program begins with are bound, before any of their code does. Miri has neither objects
+/// nor what tells of them.
+#[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = {
