@@ -18,6 +18,7 @@ pub mod capabilities;
 pub mod clock;
 pub mod contexts;
 pub mod counters;
+pub(crate) mod descriptors;
 pub mod error;
 mod guard;
 mod handles;
