@@ -15,7 +15,7 @@ require "rubygems/package"
 HERE = __dir__
 ROOT = File.expand_path("../..", HERE)
 STAGE = File.join(HERE, "pkg", "stage")
-CRATES = %w[sealwire sealwire-aead sealwire-fork sealwire-nacl sealwire-newplex sealwire-rpc sealwire-simd sealwire-zmtp].freeze
+CRATES = %w[sealwire sealwire-aead sealwire-fork sealwire-nacl sealwire-newplex sealwire-rpc sealwire-simd sealwire-unix sealwire-zmtp].freeze
 IN_RUBY = %w[
   LICENSE-APACHE LICENSE-MIT bindings/ruby/Cargo.toml bindings/ruby/README.md
   bindings/ruby/lib/**/*.rb bindings/ruby/sig/**/*

@@ -8,6 +8,7 @@ use std::task::{Context as TaskContext, Waker};
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use sealwire::embed;
 
 use crate::lifecycle::OfProcess;
 use crate::socket::Opened;
@@ -114,9 +115,18 @@ pub(crate) struct Context {
 impl Context {
     #[new]
     #[classmethod]
-    #[pyo3(signature = ())]
-    fn new(_: &Bound<'_, PyType>, py: Python<'_>) -> PyResult<Self> {
-        let inner = sealwire::Context::new().map_err(|error| crate::error::of_socket(py, error))?;
+    #[pyo3(signature = (io_threads = 1, *, thread_name = None))]
+    fn new(
+        _: &Bound<'_, PyType>,
+        py: Python<'_>,
+        io_threads: usize,
+        thread_name: Option<String>,
+    ) -> PyResult<Self> {
+        let mut builder = sealwire::Context::builder().io_threads(io_threads);
+        if let Some(name) = thread_name {
+            builder = builder.thread_name(name);
+        }
+        let inner = (builder.build()).map_err(|error| crate::error::of_socket(py, error))?;
         Ok(Context {
             shared: Arc::new(Shared {
                 inner: OfProcess::new(inner),
@@ -148,5 +158,16 @@ impl Context {
     fn destroy(&self, py: Python<'_>, linger: Option<f64>) -> PyResult<()> {
         self.shared.terminated.store(true, Ordering::SeqCst);
         wait_for(py, close_where(linger, |socket| socket.is_of(&self.shared)))
+    }
+
+    /// Closes its sockets as `term` does, and waits until its threads have ended: before a fork, for example.
+    fn join(&self, py: Python<'_>) -> PyResult<()> {
+        let inner = self.shared.inner(py)?.clone();
+        self.term(py)?;
+        // Those that were dropped without being closed, whichever context they are of.
+        let ending = std::mem::take(&mut *lock(&ENDING));
+        wait_for(py, ending)?;
+        py.detach(|| embed::end(&inner));
+        Ok(())
     }
 }

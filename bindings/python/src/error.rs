@@ -110,6 +110,8 @@ pub(crate) fn of_socket(py: Python<'_>, error: Error) -> PyErr {
             reason: Unusable::NoSecurity,
             ..
         } => "NoSecurity",
+        Error::Listener(_) => "ListenerError",
+        Error::RoutingIdInUse(_) => "RoutingIdInUse",
         Error::Endpoint(_) | Error::UnusableEndpoint { .. } | Error::UnknownEndpoint(_) => {
             "EndpointError"
         }

@@ -13,6 +13,7 @@ use crate::asked::{Asked, Role};
 pub(crate) struct Guest {
     address: String,
     process: Option<sealwire::ProcessCredentials>,
+    groups: Vec<u32>,
 }
 
 #[pymethods]
@@ -29,6 +30,12 @@ impl Guest {
         self.process.map(crate::peer::numbers)
     }
 
+    /// Over `ipc` on Linux: the supplementary groups of that process. Its main group may or may not be among them.
+    #[getter]
+    fn groups(&self) -> Vec<u32> {
+        self.groups.clone()
+    }
+
     fn __repr__(&self) -> String {
         format!("<sealwire.Guest at {}>", self.address)
     }
@@ -41,6 +48,7 @@ pub(crate) fn admit(builder: SocketBuilder, callable: &Arc<Py<PyAny>>) -> Socket
         callable.decide(Role::Admit, || Guest {
             address: guest.address().to_string(),
             process: guest.process(),
+            groups: guest.groups().to_vec(),
         })
     })
 }

@@ -6,7 +6,8 @@
 //!   ([`reactor`]), one descriptor per loop.
 //! * Python is called from Rust threads for authenticators and `admit` only, through [`lifecycle`], which
 //!   knows when that is over.
-//! * Bytes come in and go out through [`buffer`], the only module with `unsafe` code.
+//! * Bytes come in and go out through [`buffer`]; it and [`descriptor`], for numbers of descriptors, are the only modules
+//!   with `unsafe` code.
 
 mod account;
 mod aead;
@@ -14,6 +15,7 @@ mod asked;
 mod auth;
 mod buffer;
 mod context;
+mod descriptor;
 mod error;
 mod guest;
 mod keys;
@@ -59,6 +61,7 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<auth::PasswordFile>()?;
     module.add_class::<auth::Client>()?;
     module.add_class::<context::Context>()?;
+    module.add_function(wrap_pyfunction!(descriptor::passed_listeners, module)?)?;
     module.add_class::<guest::Guest>()?;
     module.add_class::<keys::PublicKey>()?;
     module.add_class::<keys::SecretKey>()?;

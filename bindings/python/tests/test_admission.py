@@ -51,6 +51,7 @@ def test_admit_is_told_the_process(pair: Pairs, tmp_path: pathlib.Path, mechanis
     assert peer is not None and peer.process == process
     (guest,) = guests
     assert guest.process == process
+    assert sorted(guest.groups) == (sorted(os.getgroups()) if sys.platform == "linux" else [])
     assert guest.address.startswith("ipc://")
 
 

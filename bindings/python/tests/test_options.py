@@ -132,8 +132,8 @@ def test_wrong_values_are_refused(name: str, value: Any, error: type[Exception])
 
 
 def test_unknown_options_are_refused() -> None:
-    with pytest.raises(AttributeError, match="no option 'affinity'"):
-        sealwire.Socket(sealwire.PUSH, affinity=1)
+    with pytest.raises(AttributeError, match="no option 'use_fd'"):
+        sealwire.Socket(sealwire.PUSH, use_fd=1)
 
 
 def test_socket_types_have_the_numbers_of_the_library() -> None:

@@ -200,7 +200,7 @@ def test_a_program_for_pyzmq() -> None:
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("affinity", "a context has one I/O thread; use several contexts"),
+        ("use_fd", r"call bind_listener\(listener\) with a socket that listens, or its descriptor"),
         ("SNDHWM", "write sndhwm"),
         ("send_hwm", "did you mean sndhwm"),
         ("rcv_timeo", "did you mean rcvtimeo"),
@@ -249,7 +249,7 @@ def test_keywords_are_the_attributes() -> None:
     assert sealwire.Socket(sealwire.PULL, hwm=3, identity=b"me").rcvhwm == 3
     with pytest.raises(AttributeError):
         sealwire.Socket(sealwire.PULL, type=3)
-    assert not hasattr(sealwire.Socket(sealwire.PULL), "affinity")
+    assert not hasattr(sealwire.Socket(sealwire.PULL), "use_fd")
 
 
 def test_a_context_takes_no_options() -> None:

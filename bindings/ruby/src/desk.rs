@@ -157,6 +157,7 @@ impl Callback {
         let guest = Guest {
             address: guest.address().clone(),
             process: guest.process(),
+            groups: guest.groups().to_vec(),
         };
         self.desk.ask(self.number, Asking::Guest(guest))
     }
@@ -187,6 +188,7 @@ pub(crate) struct Client {
 pub(crate) struct Guest {
     address: PeerAddress,
     process: Option<sealwire::ProcessCredentials>,
+    groups: Vec<u32>,
 }
 
 #[magnus::wrap(class = "Sealwire::Desk", free_immediately, size, frozen_shareable)]
@@ -229,6 +231,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     guest.undef_default_alloc_func();
     guest.define_method("address", method!(Guest::address, 0))?;
     guest.define_method("process", method!(Guest::process, 0))?;
+    guest.define_method("groups", method!(Guest::groups, 0))?;
     guest.define_method("inspect", method!(Guest::inspect, 0))
 }
 
@@ -321,6 +324,11 @@ impl Guest {
     /// Numbers of the process, its user and its group.
     fn process(ruby: &Ruby, this: &Self) -> Option<RArray> {
         Some(numbers(ruby, this.process?))
+    }
+
+    /// Supplementary groups of the process.
+    fn groups(ruby: &Ruby, this: &Self) -> RArray {
+        ruby.ary_from_iter(this.groups.iter().copied())
     }
 
     fn inspect(&self) -> String {

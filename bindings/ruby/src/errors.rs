@@ -44,10 +44,12 @@ classes! {
     REQUEST_LOST, "RequestLostError", ERROR;
     UNSUPPORTED, "UnsupportedError", ERROR;
     UNROUTABLE, "UnroutableError", ERROR;
+    ROUTING_ID_IN_USE, "RoutingIdInUseError", ERROR;
     MESSAGE, "MessageError", ERROR;
     LIMIT, "LimitError", ERROR;
     ENDPOINT, "EndpointError", ERROR;
     BIND, "BindError", ENDPOINT;
+    LISTENER, "ListenerError", ENDPOINT;
     CONNECT, "ConnectError", ENDPOINT;
     NO_SECURITY, "NoSecurityError", ENDPOINT;
     OPTION, "OptionError", ERROR;
@@ -83,6 +85,8 @@ fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
             ..
         } => &NO_SECURITY,
         E::Endpoint(_) | E::UnusableEndpoint { .. } | E::UnknownEndpoint(_) => &ENDPOINT,
+        E::Listener(_) => &LISTENER,
+        E::RoutingIdInUse(_) => &ROUTING_ID_IN_USE,
         E::Options(_) => &OPTION,
         E::Unsent(_) => &UNSENT,
         E::System(_) => &SYSTEM,

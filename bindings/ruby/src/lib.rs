@@ -1,13 +1,14 @@
 //! The native part of the Ruby gem `sealwire`.
 //!
 //! Classes and functions in here are what `lib/sealwire` builds on. Unsafe code is in [`gvl`] (the
-//! lock of the interpreter) and [`bytes`] (the memory of strings) only.
+//! lock of the interpreter), [`bytes`] (the memory of strings) and [`descriptor`] (numbers of descriptors) only.
 
 mod account;
 mod aead;
 mod bytes;
 mod classes;
 mod context;
+mod descriptor;
 mod desk;
 mod digest;
 mod errors;
@@ -51,6 +52,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     desk::define(ruby, sealwire)?;
     security::define(ruby, sealwire)?;
     process::define(sealwire)?;
+    descriptor::define(sealwire)?;
     tls::define(ruby, sealwire)?;
     socket::define(ruby, sealwire)?;
     rpc::define(ruby, sealwire)

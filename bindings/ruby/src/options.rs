@@ -82,6 +82,11 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("send_buffer", Kind::Count(Builder::send_buffer)),
     ("recv_buffer", Kind::Count(Builder::receive_buffer)),
     ("immediate", Kind::Flag(Builder::immediate)),
+    (
+        "queue_per_endpoint",
+        Kind::Flag(Builder::queue_per_endpoint),
+    ),
+    ("io_affinity", Kind::Part(count)),
     ("ipv6", Kind::Flag(Builder::ipv6)),
     ("conflate", Kind::Flag(Builder::conflate)),
     ("req_correlate", Kind::Flag(Builder::req_correlate)),
@@ -258,6 +263,9 @@ impl Options {
     fn combined(&self, ruby: &Ruby, mut builder: SocketBuilder) -> Result<SocketBuilder, Error> {
         if let Some(mode) = self.small(ruby, "ipc_mode")? {
             builder = builder.ipc_mode(mode);
+        }
+        if let Some(threads) = self.small(ruby, "io_affinity")? {
+            builder = builder.io_affinity(threads);
         }
         if let Some(backlog) = self.small(ruby, "backlog")? {
             builder = builder.backlog(backlog);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use magnus::{Error, RModule, Ruby, function, prelude::*};
-use sealwire::Socket;
+use sealwire::{Socket, embed};
 
 use crate::{errors, waiting};
 
@@ -174,17 +174,26 @@ fn is_done(closing: &mut Closing) -> bool {
 /// Closes all sockets of this process, and waits until they have sent what they hold or their linger
 /// times are over.
 fn close_all(ruby: &Ruby) -> Result<(), Error> {
+    close_where(ruby, |_| true)
+}
+
+/// Does the same for those of this context, and for what was dropped without being closed.
+pub(crate) fn close_those_of(ruby: &Ruby, context: &sealwire::Context) -> Result<(), Error> {
+    close_where(ruby, |socket| embed::is_of(socket, context))
+}
+
+fn close_where(ruby: &Ruby, wanted: impl Fn(&Socket) -> bool) -> Result<(), Error> {
     let (mut closing, open) = match &mut *shared() {
-        Some(shared) if shared.process.is_current() => (
-            std::mem::take(&mut shared.closing),
-            std::mem::take(&mut shared.open),
-        ),
+        Some(shared) if shared.process.is_current() => {
+            (std::mem::take(&mut shared.closing), shared.open.clone())
+        }
         _ => return Ok(()),
     };
     // Not under the lock: dropping the last handle of a socket takes it.
     let sockets = open
         .iter()
         .filter_map(|open| open.upgrade()?.socket.clone());
+    let sockets = sockets.filter(wanted);
     closing.extend(sockets.map(|socket| Box::pin(socket.close()) as Closing));
     // All begin to close before the first is waited for, so that the times do not add up.
     closing.retain_mut(|closing| !is_done(closing));

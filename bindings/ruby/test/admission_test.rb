@@ -35,6 +35,7 @@ class AdmissionTest < SealwireTest
         [peer.process, guest.process].each do |process|
           own_process.nil? ? assert_nil(process) : assert_equal(own_process, process)
         end
+        assert_equal RUBY_PLATFORM.include?("linux") ? Process.groups.sort : [], guest.groups.sort
         assert guest.address.start_with?("ipc://"), guest.address
         assert_predicate guest, :frozen?
       end

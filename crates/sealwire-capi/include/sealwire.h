@@ -742,6 +742,18 @@
 #define SEALWIRE_OPTION_INTERRUPTIBLE 54
 
 /**
+ * Switch: each endpoint that is connected to has a queue of its own at once, as with libzmq: messages go to all of them
+ * in turn, and wait also where nobody is there yet. Default 0: messages wait in one queue for the first peer.
+ */
+#define SEALWIRE_OPTION_QUEUE_PER_ENDPOINT 55
+
+/**
+ * The I/O threads of the context that may serve endpoints which are bound and connected to: a bit for each, the
+ * lowest for the first; 0, the default, for any of them. `ZMQ_AFFINITY`.
+ */
+#define SEALWIRE_OPTION_IO_AFFINITY 56
+
+/**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
  * `ZMQ_ROUTING_ID`.
  */
@@ -1611,6 +1623,11 @@ typedef struct {
 #define SEALWIRE_ERROR_TLS_HOST_NAME 38
 
 /**
+ * A listening socket that was opened elsewhere cannot be used.
+ */
+#define SEALWIRE_ERROR_LISTENER 39
+
+/**
  * The message is not authentic. Nothing more is said about it on purpose.
  */
 #define SEALWIRE_ERROR_NOT_AUTHENTIC 40
@@ -1624,6 +1641,11 @@ typedef struct {
  * The operating system has no randomness to give.
  */
 #define SEALWIRE_ERROR_RANDOM 42
+
+/**
+ * ROUTER, STREAM: another peer of the socket has the routing id that was chosen.
+ */
+#define SEALWIRE_ERROR_ROUTING_ID_IN_USE 43
 
 /**
  * The other side answered the call with an error; `sealwire_rpc_error_code` tells which.
@@ -2008,6 +2030,26 @@ sealwire_status sealwire_decision_refuse(sealwire_decision *decision,
 sealwire_status sealwire_context_new(sealwire_context **out);
 
 /**
+ * Starts a context with this many threads (1 to 64), whose names begin with `thread_name`, where that is not
+ * NULL; systems show 15 bytes of it. Each endpoint that is bound or connected to is served by the thread that serves
+ * least then, of those that `SEALWIRE_OPTION_IO_AFFINITY` allows. Free it with `sealwire_context_free` or
+ * `sealwire_context_join`. libzmq's `ZMQ_IO_THREADS` and `ZMQ_THREAD_NAME_PREFIX`.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION` for another number of threads, `SEALWIRE_ERROR_SYSTEM`,
+ * `SEALWIRE_ERROR_ARGUMENT`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_context_new_with_threads(size_t io_threads,
+                                                  const char *thread_name,
+                                                  sealwire_context **out);
+
+/**
+ * Gives a context back as `sealwire_context_free` does, and waits until its threads have ended: until
+ * all sockets, options and others that were made with it are freed too. So free them first, or on another
+ * thread; and do not call it from a callback of the library. In a child of a fork it returns at once. NULL is fine.
+ */
+void sealwire_context_join(sealwire_context *context);
+
+/**
  * Gives a context back. Its thread ends once all sockets made with it are freed too; until then
  * they go on working. NULL is fine.
  */
@@ -2028,6 +2070,18 @@ sealwire_status sealwire_guest_process(const sealwire_guest *guest,
                                        int32_t *process,
                                        uint32_t *user,
                                        uint32_t *group);
+
+/**
+ * Writes the supplementary groups of the process at the other end of a Unix socket to the first elements of `groups`, as
+ * many as `capacity` has room for, and how many there are to `count`. None where the system does not tell (other
+ * transports and systems), and in callbacks that check passwords. Its main group may or may not be among them.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_guest_groups(const sealwire_guest *guest,
+                                      uint32_t *groups,
+                                      size_t capacity,
+                                      size_t *count);
 
 /**
  * Asks a callback about each peer by address and process, before the authenticator: about every peer
@@ -2137,6 +2191,43 @@ sealwire_status sealwire_public_key_read(const char *path, uint8_t *public_key);
  * Frees a text that a function of this library gave to the caller. NULL is fine.
  */
 void sealwire_string_free(char *string);
+
+/**
+ * Gives the next listening socket that a service manager opened for this process (`LISTEN_FDS`,
+ * `LISTEN_PID` and `LISTEN_FDNAMES` of systemd): the next of all where `name` is NULL, else the next
+ * that has this name (`FileDescriptorName=` of its unit). The caller owns the descriptor, for
+ * `sealwire_socket_bind_listener`. Each is given once. Where `named` is not NULL it gets the name, empty
+ * where there is none, to be freed with `sealwire_string_free`.
+ *
+ * Make the first call before anything closes descriptors that it did not open.
+ *
+ * Errors: `SEALWIRE_ERROR_ENDED` where there are no more, `SEALWIRE_ERROR_LISTENER` where they were
+ * opened for another process, are not open or not as a service manager passes them,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_listener_passed(const char *name,
+                                         int32_t *descriptor,
+                                         char **named);
+
+/**
+ * Binds to a listening TCP or Unix socket that somebody else opened: the program, or a service manager
+ * (`sealwire_listener_passed`). The system says where it listens. With a `ws_path` it is a WebSocket with this
+ * path, with a `wss_path` one over TLS; both may be NULL, and one must be. Where `bound` is not NULL it gets the
+ * endpoint, to be freed with `sealwire_string_free`.
+ *
+ * Afterwards the descriptor is the socket's, which has another number for it: unbinding, closing and freeing close
+ * it, and the program must not use it. After an error it is the program's still. The file of a
+ * Unix socket stays. Of the options those of connections count; BACKLOG, IPV6 and IPC_MODE were for who opened it.
+ * It does not block any more (`O_NONBLOCK`), also for others who share it.
+ *
+ * Errors: `SEALWIRE_ERROR_LISTENER` for what is not a listening TCP or Unix socket, and those of
+ * `sealwire_socket_bind`.
+ */
+sealwire_status sealwire_socket_bind_listener(const sealwire_socket *socket,
+                                              int32_t descriptor,
+                                              const char *ws_path,
+                                              const char *wss_path,
+                                              char **bound);
 
 /**
  * Has lines of this level (`SEALWIRE_LOG_`) and graver ones go to `log`, in place of an earlier one. NULL for
@@ -3714,6 +3805,21 @@ sealwire_status sealwire_socket_bind(const sealwire_socket *socket,
  */
 sealwire_status sealwire_socket_connect(const sealwire_socket *socket,
                                         const char *endpoint);
+
+/**
+ * ROUTER, STREAM: connects as `sealwire_socket_connect`, and gives the peer there a routing id of 1 to 255 bytes,
+ * whatever it calls itself. From the moment that this returns, messages to that routing id are queued for the
+ * peer, and go out once it is there. The peer has it as long as the endpoint is connected to, and nobody
+ * can take it over. libzmq's `ZMQ_CONNECT_ROUTING_ID`.
+ *
+ * Errors: those of `sealwire_socket_connect`; `SEALWIRE_ERROR_UNSUPPORTED` for other types,
+ * `SEALWIRE_ERROR_OPTION` for a routing id that is empty, too long or begins with a zero octet, and
+ * `SEALWIRE_ERROR_ROUTING_ID_IN_USE`.
+ */
+sealwire_status sealwire_socket_connect_with_routing_id(const sealwire_socket *socket,
+                                                        const char *endpoint,
+                                                        const void *routing_id,
+                                                        size_t size);
 
 /**
  * SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes

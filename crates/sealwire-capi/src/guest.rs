@@ -10,7 +10,7 @@ use crate::auth::sealwire_decision;
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::options::sealwire_options;
 use crate::panics::guard;
-use crate::pointers::{c_text, optional_output, required};
+use crate::pointers::{c_text, items_mut, optional_output, output, required};
 use crate::status::{Failure, SEALWIRE_ERROR_UNSUPPORTED, sealwire_status};
 
 /// What a peer is told that no callback said more about.
@@ -21,6 +21,7 @@ const NOT_ADMITTED: &str = "this peer is not allowed here";
 pub struct sealwire_guest {
     address: CString,
     process: Option<ProcessCredentials>,
+    groups: Vec<u32>,
 }
 
 impl sealwire_guest {
@@ -28,6 +29,7 @@ impl sealwire_guest {
         sealwire_guest {
             address: c_text(&address.to_string()),
             process,
+            groups: Vec::new(),
         }
     }
 }
@@ -52,6 +54,29 @@ pub extern "C" fn sealwire_guest_process(
     guard(|| {
         let guest = required(guest, "guest")?;
         write_process(guest.process, process, user, group)
+    })
+}
+
+/// Writes the supplementary groups of the process at the other end of a Unix socket to the first elements of `groups`, as
+/// many as `capacity` has room for, and how many there are to `count`. None where the system does not tell (other
+/// transports and systems), and in callbacks that check passwords. Its main group may or may not be among them.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_guest_groups(
+    guest: Option<&sealwire_guest>,
+    groups: *mut u32,
+    capacity: usize,
+    count: *mut usize,
+) -> sealwire_status {
+    guard(|| {
+        let guest = required(guest, "guest")?;
+        let room = items_mut(groups, capacity, "groups")?;
+        output(count, "count")?.write(guest.groups.len());
+        for (slot, group) in room.iter_mut().zip(&guest.groups) {
+            *slot = *group;
+        }
+        Ok(())
     })
 }
 
@@ -105,7 +130,10 @@ impl Admission {
     pub(crate) fn apply(&self, builder: SocketBuilder) -> SocketBuilder {
         let callback = self.0.clone();
         builder.admit(move |guest: &Guest<'_>| {
-            let guest = sealwire_guest::new(guest.address(), guest.process());
+            let guest = sealwire_guest {
+                groups: guest.groups().to_vec(),
+                ..sealwire_guest::new(guest.address(), guest.process())
+            };
             let mut decision = sealwire_decision::refused(Decision::refuse(NOT_ADMITTED));
             (callback.admit)(&raw const guest, &raw mut decision, callback.user.pointer());
             decision.made()

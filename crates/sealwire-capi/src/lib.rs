@@ -23,6 +23,7 @@ pub mod callback;
 pub mod context;
 pub mod guest;
 pub mod keys;
+pub mod listener;
 pub mod log;
 pub mod message;
 pub mod monitor;

@@ -3,7 +3,7 @@
 //! object was made by this library and not freed.
 
 use std::ffi::{CStr, CString, c_char};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, FromRawFd as _, OwnedFd};
 
 use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_NULL};
 
@@ -38,9 +38,15 @@ pub(crate) fn descriptor<'a>(fd: i32, name: &str) -> Result<BorrowedFd<'a>, Fail
         let text = format!("{name} is {fd}, which is not a file descriptor");
         return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
     }
-    // SAFETY: not -1; it is only given to `poll`, which says so when nothing is open behind it, and
-    // the caller keeps it open for the time of the call.
+    // SAFETY: not -1; it is only given to `poll` or duplicated, which both say so when nothing is open
+    // behind it, and the caller keeps it open for the time of the call.
     Ok(unsafe { BorrowedFd::borrow_raw(fd) })
+}
+
+/// Closes a descriptor that the caller gave away.
+pub(crate) fn close_descriptor(fd: i32) {
+    // SAFETY: it was open when it was duplicated, and the header says that it is the library's now.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
 }
 
 /// Bytes to read. Without any the pointer may be null.

@@ -154,6 +154,29 @@ pub extern "C" fn sealwire_socket_connect(
     })
 }
 
+/// ROUTER, STREAM: connects as `sealwire_socket_connect`, and gives the peer there a routing id of 1 to 255 bytes,
+/// whatever it calls itself. From the moment that this returns, messages to that routing id are queued for the
+/// peer, and go out once it is there. The peer has it as long as the endpoint is connected to, and nobody
+/// can take it over. libzmq's `ZMQ_CONNECT_ROUTING_ID`.
+///
+/// Errors: those of `sealwire_socket_connect`; `SEALWIRE_ERROR_UNSUPPORTED` for other types,
+/// `SEALWIRE_ERROR_OPTION` for a routing id that is empty, too long or begins with a zero octet, and
+/// `SEALWIRE_ERROR_ROUTING_ID_IN_USE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_socket_connect_with_routing_id(
+    socket: Option<&sealwire_socket>,
+    endpoint: *const c_char,
+    routing_id: *const c_void,
+    size: usize,
+) -> sealwire_status {
+    guard(|| {
+        let socket = required(socket, "socket")?;
+        let endpoint = text(endpoint, "endpoint")?;
+        let routing_id = bytes(routing_id.cast(), size, "routing_id")?;
+        Ok((socket.socket).connect_with_routing_id(endpoint, routing_id)?)
+    })
+}
+
 /// SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
 /// the routing id of the connection, for `sealwire_message_with_routing_id`. libzmq's `zmq_connect_peer`.
 ///

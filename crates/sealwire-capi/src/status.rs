@@ -99,12 +99,16 @@ pub const SEALWIRE_ERROR_TLS_KEY_MISMATCH: sealwire_status = 36;
 pub const SEALWIRE_ERROR_TLS_SYSTEM_TRUST: sealwire_status = 37;
 /// No certificate can be for such a name: it is neither a DNS name nor an IP address.
 pub const SEALWIRE_ERROR_TLS_HOST_NAME: sealwire_status = 38;
+/// A listening socket that was opened elsewhere cannot be used.
+pub const SEALWIRE_ERROR_LISTENER: sealwire_status = 39;
 /// The message is not authentic. Nothing more is said about it on purpose.
 pub const SEALWIRE_ERROR_NOT_AUTHENTIC: sealwire_status = 40;
 /// All positions of a stream are used up.
 pub const SEALWIRE_ERROR_STREAM_EXHAUSTED: sealwire_status = 41;
 /// The operating system has no randomness to give.
 pub const SEALWIRE_ERROR_RANDOM: sealwire_status = 42;
+/// ROUTER, STREAM: another peer of the socket has the routing id that was chosen.
+pub const SEALWIRE_ERROR_ROUTING_ID_IN_USE: sealwire_status = 43;
 /// The other side answered the call with an error; `sealwire_rpc_error_code` tells which.
 pub const SEALWIRE_ERROR_RPC_REMOTE: sealwire_status = 50;
 /// The time limit of the call ran out.
@@ -224,9 +228,11 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_TLS_KEY_MISMATCH => c"the private key belongs to another certificate",
         SEALWIRE_ERROR_TLS_SYSTEM_TRUST => c"the system's trusted authorities cannot be read",
         SEALWIRE_ERROR_TLS_HOST_NAME => c"neither a DNS name nor an IP address",
+        SEALWIRE_ERROR_LISTENER => c"the listening socket cannot be used",
         SEALWIRE_ERROR_NOT_AUTHENTIC => c"the message is not authentic",
         SEALWIRE_ERROR_STREAM_EXHAUSTED => c"all positions of the stream are used up",
         SEALWIRE_ERROR_RANDOM => c"the operating system has no randomness",
+        SEALWIRE_ERROR_ROUTING_ID_IN_USE => c"another peer has the routing id",
         SEALWIRE_ERROR_RPC_REMOTE => c"the other side answered with an error",
         SEALWIRE_ERROR_RPC_DEADLINE => c"no answer within the deadline",
         SEALWIRE_ERROR_RPC_CONNECTION_LOST => c"the connection was lost",
@@ -273,6 +279,8 @@ impl Failure {
             Error::Limit(_) => SEALWIRE_ERROR_LIMIT,
             Error::Endpoint(_) => SEALWIRE_ERROR_ENDPOINT,
             Error::UnusableEndpoint { .. } => SEALWIRE_ERROR_TRANSPORT,
+            Error::Listener(_) => SEALWIRE_ERROR_LISTENER,
+            Error::RoutingIdInUse(_) => SEALWIRE_ERROR_ROUTING_ID_IN_USE,
             Error::Options(_) => SEALWIRE_ERROR_OPTION,
             Error::Bind { .. } => SEALWIRE_ERROR_BIND,
             Error::Connect { .. } => SEALWIRE_ERROR_CONNECT,

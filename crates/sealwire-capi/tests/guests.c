@@ -19,6 +19,35 @@ static void destroy(void *user) {
     __atomic_add_fetch(&((door *)user)->destroyed, 1, __ATOMIC_SEQ_CST);
 }
 
+static int by_number(const void *left, const void *right) {
+    gid_t a = *(const gid_t *)left, b = *(const gid_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Those of this process, which is the peer. */
+static void check_groups(const sealwire_guest *guest) {
+    gid_t own[256];
+    uint32_t groups[256];
+    size_t count = 999, again = 0;
+    OK(sealwire_guest_groups(guest, NULL, 0, &count));
+    CHECK(count <= 256);
+    OK(sealwire_guest_groups(guest, groups, count, &again));
+    CHECK(again == count);
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_guest_groups(guest, groups, count, NULL));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_guest_groups(NULL, groups, count, &again));
+#ifdef __linux__
+    int expected = getgroups(256, own);
+    CHECK(expected >= 0 && count == (size_t)expected);
+    qsort(own, count, sizeof *own, by_number);
+    qsort(groups, count, sizeof *groups, by_number);
+    CHECK(memcmp(own, groups, count * sizeof *own) == 0);
+#else
+    CHECK(count == 0);
+    (void)own;
+    (void)by_number;
+#endif
+}
+
 static void check_process(sealwire_status status, int32_t process, uint32_t user, uint32_t group) {
 #ifdef __linux__
     CHECK(status == SEALWIRE_OK);
@@ -35,6 +64,7 @@ static void admit(const sealwire_guest *guest, sealwire_decision *decision, void
     sealwire_status status = sealwire_guest_process(guest, &process, &owner, &group);
     CHECK(strncmp(sealwire_guest_address(guest), "ipc://", 6) == 0);
     check_process(status, process, owner, group);
+    check_groups(guest);
     __atomic_add_fetch(&at->asked, 1, __ATOMIC_SEQ_CST);
     if (at->lets_in) {
         OK(sealwire_decision_allow(decision, NULL));

@@ -10,7 +10,7 @@ use crate::endpoint::{Endpoint, EndpointError};
 use crate::failure::ConnectionFailure;
 use crate::message::Message;
 use crate::options::OptionsError;
-use crate::transport::MAX_DATAGRAM;
+use crate::transport::{ListenerError, MAX_DATAGRAM};
 
 /// A socket operation failed.
 ///
@@ -19,7 +19,7 @@ use crate::transport::MAX_DATAGRAM;
 /// | nobody: try again, or wait | [`WouldBlock`](Error::WouldBlock), [`TimedOut`](Error::TimedOut), [`Interrupted`](Error::Interrupted) |
 /// | nobody: the work is done | [`Drained`](Error::Drained) |
 /// | the caller | [`Closed`](Error::Closed), [`Forked`](Error::Forked), [`Unsupported`](Error::Unsupported), [`State`](Error::State), [`Message`](Error::Message), [`RoutingIdInUse`](Error::RoutingIdInUse), [`Limit`](Error::Limit) |
-/// | what the caller set up | [`Endpoint`](Error::Endpoint), [`UnusableEndpoint`](Error::UnusableEndpoint), [`UnknownEndpoint`](Error::UnknownEndpoint), [`Options`](Error::Options) |
+/// | what the caller set up | [`Endpoint`](Error::Endpoint), [`UnusableEndpoint`](Error::UnusableEndpoint), [`UnknownEndpoint`](Error::UnknownEndpoint), [`Listener`](Error::Listener), [`Options`](Error::Options) |
 /// | a peer, or the way to it | [`Unroutable`](Error::Unroutable), [`RequestLost`](Error::RequestLost), [`GaveUp`](Error::GaveUp), [`Unsent`](Error::Unsent) |
 /// | the system | [`Bind`](Error::Bind), [`Connect`](Error::Connect), [`System`](Error::System) |
 /// | this library | [`EngineFailed`](Error::EngineFailed) |
@@ -103,6 +103,9 @@ pub enum Error {
     /// The endpoint could not be understood.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
+    /// A listening socket that was opened elsewhere cannot be used.
+    #[error(transparent)]
+    Listener(#[from] ListenerError),
     /// The options contradict each other or the socket type.
     #[error(transparent)]
     Options(#[from] OptionsError),

@@ -115,11 +115,13 @@ pub use security::{Blake3Client, Blake3Server, Security};
 #[doc(hidden)]
 pub use socket::embed;
 pub use socket::{Incoming, Socket, SocketBuilder, blocking};
+#[cfg(unix)]
+pub use transport::Listener;
 #[cfg(feature = "wss")]
 pub use transport::TlsError;
 #[cfg(feature = "ws")]
 pub use transport::WebSocketError;
-pub use transport::{DatagramError, MAX_DATAGRAM, SocksError, SocksRefusal};
+pub use transport::{DatagramError, ListenerError, MAX_DATAGRAM, SocksError, SocksRefusal};
 #[cfg(unix)]
 pub use waiting::{Readiness, Ready};
 

@@ -84,6 +84,12 @@ class Options(Strict):
     maxmsgsize = Option[int]("Largest message taken, all frames together; -1 for no limit.")
     routing_id = Option[bytes]("What ROUTER peers are to call this socket.")
     immediate = Option[bool]("Sending waits for a peer whose handshake is done.")
+    queue_per_endpoint = Option[bool](
+        "Each endpoint that is connected to has a queue of its own at once, as with libzmq."
+    )
+    affinity = Option[int](
+        "I/O threads of the context for endpoints from then on: a bit for each; 0 for any of them."
+    )
     conflate = Option[bool]("Each queue holds the latest message only.")
     ipv6 = Option[bool]("Whether IPv6 is used.")
     backlog = Option[int]("Connections the system holds before they are accepted.")

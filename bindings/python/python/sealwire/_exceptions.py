@@ -96,6 +96,14 @@ class NoSecurity(EndpointError):
     ``Security`` that encrypts, or ``Security.plain_text()``."""
 
 
+class ListenerError(EndpointError):
+    """A listening socket that was opened elsewhere cannot be used, or none was passed to this process."""
+
+
+class RoutingIdInUse(Error, ValueError):
+    """Another peer of the socket has the routing id that was chosen."""
+
+
 class OptionsError(Error, ValueError):
     """The options contradict each other or the socket type."""
 

@@ -14,8 +14,11 @@ from ._sealwire import BlockingSocket, ContextCore, Monitor, Security
 
 
 class Context(Strict, ContextCore):
-    """What sockets share: the thread that does their I/O, and the names of ``inproc`` endpoints.
-    Most programs never name one."""
+    """What sockets share: ``io_threads`` threads that do their I/O (1 to 64), whose names begin with ``thread_name``, and the
+    names of ``inproc`` endpoints. Most programs never name one.
+
+    Each endpoint is served by the thread that serves least when it is bound or connected, of those whose bit ``affinity``
+    of its socket has."""
 
     _instance: Context | None = None
 

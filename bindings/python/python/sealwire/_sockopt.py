@@ -33,7 +33,7 @@ class SocketOption(IntEnum):
         return member
 
     HWM = 1, "set", "hwm"
-    AFFINITY = 4, "none", "a context has one I/O thread; use several contexts"
+    AFFINITY = 4, "set", "affinity"
     ROUTING_ID = 5, "set", "routing_id"
     IDENTITY = 5, "set", "routing_id"
     SUBSCRIBE = 6, "call", "subscribe(topic)"
@@ -89,8 +89,8 @@ class SocketOption(IntEnum):
     IPC_FILTER_PID = 58, "none", "decide by address or process with admit="
     IPC_FILTER_UID = 59, "none", "decide by address or process with admit="
     IPC_FILTER_GID = 60, "none", "decide by address or process with admit="
-    CONNECT_ROUTING_ID = 61, "none", "peers say their own names; SERVER and PEER have connect_peer"
-    CONNECT_RID = 61, "none", "peers say their own names; SERVER and PEER have connect_peer"
+    CONNECT_ROUTING_ID = 61, "none", "call connect_with_routing_id(endpoint, routing_id)"
+    CONNECT_RID = 61, "none", "call connect_with_routing_id(endpoint, routing_id)"
     GSSAPI_SERVER = 62, "none", "there is no GSSAPI; use security="
     GSSAPI_PRINCIPAL = 63, "none", "there is no GSSAPI; use security="
     GSSAPI_SERVICE_PRINCIPAL = 64, "none", "there is no GSSAPI; use security="
@@ -115,7 +115,7 @@ class SocketOption(IntEnum):
     VMCI_BUFFER_MIN_SIZE = 86, "none", "there is no vmci"
     VMCI_BUFFER_MAX_SIZE = 87, "none", "there is no vmci"
     VMCI_CONNECT_TIMEOUT = 88, "none", "there is no vmci"
-    USE_FD = 89, "none", "sockets make their own descriptors"
+    USE_FD = 89, "none", "call bind_listener(listener) with a socket that listens, or its descriptor"
     GSSAPI_PRINCIPAL_NAMETYPE = 90, "none", "there is no GSSAPI; use security="
     GSSAPI_SERVICE_PRINCIPAL_NAMETYPE = 91, "none", "there is no GSSAPI; use security="
     BINDTODEVICE = 92, "set", "bindtodevice"

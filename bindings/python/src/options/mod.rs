@@ -204,8 +204,9 @@ impl Options {
 
     fn apply_behaviour(&self, builder: SocketBuilder) -> SocketBuilder {
         let mut builder = builder;
-        let flags: [(_, Setter<bool>); 19] = [
+        let flags: [(_, Setter<bool>); 20] = [
             ("immediate", SocketBuilder::immediate),
+            ("queue_per_endpoint", SocketBuilder::queue_per_endpoint),
             ("conflate", SocketBuilder::conflate),
             ("ipv6", SocketBuilder::ipv6),
             ("multicast_loop", SocketBuilder::multicast_loop),
@@ -253,6 +254,9 @@ impl Options {
 
     fn apply_connections(&self, builder: SocketBuilder) -> PyResult<SocketBuilder> {
         let mut builder = builder;
+        if let Some(threads) = self.number("affinity") {
+            builder = builder.io_affinity(threads.cast_unsigned());
+        }
         if let Some(limit) = self.time("handshake_ivl") {
             builder = builder.handshake_timeout(limit);
         }

@@ -76,6 +76,8 @@ pub(super) static OPTIONS: &[Spec] = &[
     int("maxmsgsize", -1, 64 << 20),
     bytes("routing_id"),
     flag("immediate", false),
+    flag("queue_per_endpoint", false),
+    int("affinity", 0, 0),
     flag("conflate", false),
     flag("ipv6", true),
     int("backlog", 1, 4_096),

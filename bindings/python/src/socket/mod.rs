@@ -15,6 +15,7 @@ mod telling;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sealwire::Endpoint;
@@ -27,6 +28,7 @@ use receiving::Form;
 
 use crate::account::by_kind;
 use crate::context::Context;
+use crate::descriptor::Given;
 use crate::error::of_socket;
 use crate::monitor::Monitor;
 use crate::peer::Peer;
@@ -138,10 +140,56 @@ impl SocketCore {
             .map_err(|error| self.failed(py, error))
     }
 
+    /// Binds to a listening TCP or Unix socket that somebody else opened, a ``socket.socket`` or another object with
+    /// ``fileno()`` and ``close()``, or the number of a descriptor, as ``passed_listeners`` gives them, and gives its endpoint. With ``ws`` it is a
+    /// WebSocket with this path, with ``wss`` one over TLS. The object is closed, as the socket has it then; after an exception it
+    /// is as it was, and blocks no more. The file of a Unix socket stays.
+    #[pyo3(signature = (listener, *, ws = None, wss = None))]
+    fn bind_listener(
+        &self,
+        py: Python<'_>,
+        listener: &Bound<'_, PyAny>,
+        ws: Option<&str>,
+        wss: Option<&str>,
+    ) -> PyResult<String> {
+        let socket = self.socket(py)?;
+        let given = Given::new(listener);
+        let listener = match (ws, wss) {
+            (None, None) => given.duplicate()?,
+            (Some(path), None) => given.duplicate()?.over_ws(path),
+            (None, Some(path)) => given.duplicate()?.over_wss(path),
+            (Some(_), Some(_)) => {
+                let problem = "a listener is ws or wss, not both";
+                return Err(PyValueError::new_err(problem));
+            }
+        };
+        let bound = py.detach(|| socket.bind_listener(listener));
+        let text = bound.map_err(|error| self.failed(py, error))?.to_string();
+        self.opened.remember_endpoint(text.clone());
+        given.close()?;
+        Ok(text)
+    }
+
     /// Connects, now and whenever the connection is lost. Returns at once.
     fn connect(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
         let socket = self.socket(py)?;
         py.detach(|| socket.connect(endpoint))
+            .map(|()| self.opened.remember_endpoint(endpoint.to_owned()))
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// ROUTER, STREAM: connects as ``connect`` does, and gives the peer there a routing id of 1 to 255 bytes, whatever it
+    /// calls itself. From then on messages to that routing id are queued for the peer, and go out once it is there;
+    /// nobody can take it over. libzmq's ``ZMQ_CONNECT_ROUTING_ID``. Raises ``RoutingIdInUse`` if a peer has it.
+    fn connect_with_routing_id(
+        &self,
+        py: Python<'_>,
+        endpoint: &str,
+        routing_id: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let routing_id = crate::auth::text_or_bytes(routing_id)?;
+        let socket = self.socket(py)?;
+        py.detach(|| socket.connect_with_routing_id(endpoint, routing_id))
             .map(|()| self.opened.remember_endpoint(endpoint.to_owned()))
             .map_err(|error| self.failed(py, error))
     }

@@ -25,6 +25,7 @@ use sealwire::{Endpoint, Error as Failed, SocketBuilder, SocketType};
 use self::readiness::Reading;
 use crate::account::by_kind;
 use crate::context::{Context, Owned};
+use crate::descriptor::Given;
 use crate::monitor::Monitor;
 use crate::options::{Options, names_of_options, seconds};
 use crate::peer::{Peer, type_symbol};
@@ -100,7 +101,12 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("recv_timeout", method!(Socket::recv_timeout, 0))?;
     class.define_method("socket_type", method!(Socket::socket_type, 0))?;
     class.define_method("bind", method!(Socket::bind, 1))?;
+    class.define_method("bind_listener", method!(Socket::bind_listener, -1))?;
     class.define_method("connect", method!(Socket::connect, 1))?;
+    class.define_method(
+        "connect_with_routing_id",
+        method!(Socket::connect_with_routing_id, 2),
+    )?;
     class.define_method("connect_peer", method!(Socket::connect_peer, -1))?;
     class.define_method("unbind", method!(Socket::unbind, 1))?;
     class.define_method(
@@ -301,6 +307,45 @@ impl Socket {
         let bound = gvl::lent(ruby, || socket.bind(endpoint));
         let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
         Ok(bound.to_string())
+    }
+
+    /// Gives the endpoint of a listening socket that somebody else opened. It is closed, as the socket has it then.
+    fn bind_listener(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<String, Error> {
+        let scanned = scan_args::<(Value,), (), (), (), RHash, ()>(args)?;
+        let keywords = get_kwargs::<_, (), (Option<Option<String>>, Option<Option<String>>), ()>(
+            scanned.keywords,
+            &[],
+            &["ws", "wss"],
+        )?;
+        let socket = this.socket(ruby)?;
+        let given = Given::new(ruby, scanned.required.0)?;
+        let (ws, wss) = keywords.optional;
+        let listener = match (ws.flatten(), wss.flatten()) {
+            (None, None) => given.duplicate(ruby)?,
+            (Some(path), None) => given.duplicate(ruby)?.over_ws(path),
+            (None, Some(path)) => given.duplicate(ruby)?.over_wss(path),
+            (Some(_), Some(_)) => {
+                let problem = "a listener is ws: or wss:, not both";
+                return Err(errors::argument(ruby, problem));
+            }
+        };
+        let bound = socket.bind_listener(listener);
+        let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
+        given.close()?;
+        Ok(bound.to_string())
+    }
+
+    fn connect_with_routing_id(
+        ruby: &Ruby,
+        this: Obj<Self>,
+        text: String,
+        routing_id: RString,
+    ) -> Result<Obj<Self>, Error> {
+        let endpoint = endpoint(ruby, &text)?;
+        this.with_bytes(ruby, routing_id, |socket, routing_id| {
+            socket.connect_with_routing_id(endpoint, routing_id)
+        })?;
+        Ok(this)
     }
 
     fn connect(ruby: &Ruby, this: Obj<Self>, text: String) -> Result<Obj<Self>, Error> {

@@ -148,6 +148,12 @@ pub const SEALWIRE_OPTION_CONNECTION_EVENTS: i32 = 53;
 /// connect_peer, wait_connected, wait_subscribed, close, and the next event of monitors made from the socket; not `sealwire_socket_free`,
 /// `sealwire_poll`, proxies and RPC. Default 0.
 pub const SEALWIRE_OPTION_INTERRUPTIBLE: i32 = 54;
+/// Switch: each endpoint that is connected to has a queue of its own at once, as with libzmq: messages go to all of them
+/// in turn, and wait also where nobody is there yet. Default 0: messages wait in one queue for the first peer.
+pub const SEALWIRE_OPTION_QUEUE_PER_ENDPOINT: i32 = 55;
+/// The I/O threads of the context that may serve endpoints which are bound and connected to: a bit for each, the
+/// lowest for the first; 0, the default, for any of them. `ZMQ_AFFINITY`.
+pub const SEALWIRE_OPTION_IO_AFFINITY: i32 = 56;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
 /// `ZMQ_ROUTING_ID`.
 pub const SEALWIRE_OPTION_ROUTING_ID: i32 = 100;
@@ -213,7 +219,9 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         | SEALWIRE_OPTION_INVERT_MATCHING
         | SEALWIRE_OPTION_IPV6
         | SEALWIRE_OPTION_MULTICAST_LOOP
+        | SEALWIRE_OPTION_QUEUE_PER_ENDPOINT
         | SEALWIRE_OPTION_TCP_KEEP_ALIVE => 0..=1,
+        SEALWIRE_OPTION_IO_AFFINITY => i64::MIN..=i64::MAX,
         SEALWIRE_OPTION_ROUTER_NOTIFY => 0..=3,
         SEALWIRE_OPTION_MULTICAST_HOPS => 1..=255,
         SEALWIRE_OPTION_TYPE_OF_SERVICE => 0..=255,
@@ -260,6 +268,8 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_OMIT_ROUTING_ID => builder.omit_routing_id(on),
         SEALWIRE_OPTION_CONNECTION_EVENTS => builder.connection_events(on),
         SEALWIRE_OPTION_INTERRUPTIBLE => builder.interruptible(on),
+        SEALWIRE_OPTION_QUEUE_PER_ENDPOINT => builder.queue_per_endpoint(on),
+        SEALWIRE_OPTION_IO_AFFINITY => builder.io_affinity(value.cast_unsigned()),
         SEALWIRE_OPTION_ROUTER_NOTIFY => builder.router_notify(value & 1 != 0, value & 2 != 0),
         SEALWIRE_OPTION_STREAM_NOTIFY => builder.stream_notify(on),
         SEALWIRE_OPTION_XPUB_VERBOSE => builder.xpub_verbose(on),

@@ -18,6 +18,7 @@ pub mod capabilities;
 pub mod clock;
 pub mod contexts;
 pub mod counters;
+pub(crate) mod descriptors;
 #[cfg(feature = "draft")]
 pub mod drafts;
 pub mod error;

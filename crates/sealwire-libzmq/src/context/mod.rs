@@ -258,6 +258,8 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
+    use sealwire_zmtp::Frames;
+
     use super::*;
 
     /// Nothing here takes that long unless it is broken.
@@ -277,7 +279,7 @@ mod tests {
         let closed = context.open(SocketType::Dealer).unwrap();
         closed.connect("ipc:///nowhere/at/all").unwrap();
         for _ in 0..3 {
-            closed.send("never".into(), 0).map_err(|it| it.0).unwrap();
+            closed.send(&mut Frames::single("never"), 0).unwrap();
         }
         closed.close();
         let of_thread = context.clone();

@@ -167,7 +167,11 @@ impl Settings {
                     let is = |numbers: &[c_int], number: u32| {
                         numbers.iter().any(|one| u32::try_from(*one) == Ok(number))
                     };
-                    processes.contains(&it.process) || is(&users, it.user) || is(&groups, it.group)
+                    let is_in = |group: &u32| is(&groups, *group);
+                    processes.contains(&it.process)
+                        || is(&users, it.user)
+                        || is_in(&it.group)
+                        || guest.groups().iter().any(is_in)
                 })
             }
             _ => true,

@@ -115,6 +115,13 @@ impl Settings {
         }
     }
 
+    /// Takes the descriptor away that the next endpoint which is bound is to listen on.
+    pub(crate) fn take_descriptor(&mut self) -> Option<c_int> {
+        let descriptor = self.int(number::USE_FD);
+        self.put(number::USE_FD, Value::Int(-1));
+        (descriptor != -1).then_some(descriptor)
+    }
+
     /// A key; zeros where none was set.
     pub(crate) fn key(&self, option: c_int) -> Zeroizing<[u8; 32]> {
         match self.value(option) {

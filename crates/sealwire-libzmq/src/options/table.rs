@@ -161,7 +161,7 @@ options! {
     80 TCP_MAXRT Int(0, MAX, 0), SetAndGet, Honoured;
     81 THREAD_SAFE Action, Get, Honoured;
     84 MULTICAST_MAXTPDU Int(1, MAX, 1_500), SetAndGet, Stored;
-    89 USE_FD Int(-1, -1, -1), SetAndGet, Honoured;
+    89 USE_FD Int(-1, MAX, -1), SetAndGet, Honoured;
     92 BINDTODEVICE Text(16), SetAndGet, Honoured;
     93 ZAP_ENFORCE_DOMAIN Flag(0), SetAndGet, Honoured;
     94 LOOPBACK_FASTPATH Int(c_int::MIN, MAX, 0), SetAndGet, Stored;

@@ -61,6 +61,7 @@ pub(super) fn answer(counted: &Counted, room: usize) -> Result<Zeroizing<Vec<u8>
 #[cfg(test)]
 mod tests {
     use sealwire::SocketType;
+    use sealwire_zmtp::Frames;
 
     use super::*;
     use crate::context::Context;
@@ -114,10 +115,7 @@ mod tests {
         let router = context.open_briefly(SocketType::Router);
         for part in 0..3 {
             let flags = if part < 2 { SNDMORE } else { 0 };
-            router
-                .send("nobody".into(), flags)
-                .map_err(|it| it.0)
-                .unwrap();
+            router.send(&mut Frames::single("nobody"), flags).unwrap();
         }
         assert_eq!(count(&router, "dropped_at_send"), 1);
         // An older message in favour of a newer.
@@ -128,9 +126,7 @@ mod tests {
         let push = context.open_briefly(SocketType::Push);
         push.connect("inproc://latest").unwrap();
         for message in ["old", "new"] {
-            push.send(message.into(), DONTWAIT)
-                .map_err(|it| it.0)
-                .unwrap();
+            push.send(&mut Frames::single(message), DONTWAIT).unwrap();
         }
         assert_eq!(pull.receive(0).unwrap().as_bytes(), b"new");
         assert_eq!(count(&pull, "replaced") + count(&push, "replaced"), 1);

@@ -1,15 +1,17 @@
 //! Binding and connecting, with endpoints as the text of libzmq.
 
 use std::collections::HashMap;
+use std::os::fd::RawFd;
 use std::str::FromStr;
 use std::sync::atomic::Ordering;
 
-use sealwire::{Endpoint, EndpointError, Error, Security, SocketType, embed};
+use sealwire::{Endpoint, EndpointError, Error, Listener, Security, SocketType, embed};
 use sealwire_policy::{Role, Ruling};
 use zeroize::Zeroizing;
 
 use super::errors::errno_of;
 use super::{Applied, Socket};
+use crate::abi::descriptors;
 use crate::errno::Errno;
 use crate::monitor::Told;
 use crate::options::{INCOMPLETE, Mechanism, Settings, Value, number, socks_proxy};
@@ -127,13 +129,53 @@ impl Socket {
     /// # Errors
     ///
     /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EADDRNOTAVAIL`, `ENODEV`, `EACCES`, `EMTHREAD`,
-    /// `ETERM`.
+    /// `ETERM`; with `ZMQ_USE_FD` also `EBADF`, `ENOTSOCK`.
     pub(crate) fn bind(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
         let endpoint = parse(text)?;
         self.check_threads(&endpoint)?;
-        let (bound, mechanism) = self.under_rules(Role::Bind, &endpoint, |settings| {
-            let bound = self.inner.bind(endpoint.clone()).map_err(|error| {
+        let opened = match endpoint {
+            Endpoint::Inproc(_) | Endpoint::Udp { .. } => None,
+            _ => self.settings().take_descriptor(),
+        };
+        let Some(opened) = opened else {
+            return self.bind_by(text, &endpoint, || self.inner.bind(endpoint.clone()));
+        };
+        let bound = self.bind_opened(text, &endpoint, opened);
+        match bound {
+            // It is the socket's own now, which has another number for it.
+            Ok(()) => descriptors::close(opened),
+            Err(_) => self.settings().put(number::USE_FD, Value::Int(opened)),
+        }
+        bound
+    }
+
+    /// Binds to the descriptor of a socket that the program opened and that listens. Where the system says that it
+    /// does decides, for rules too; of the text only the transport counts, and the path of a WebSocket.
+    fn bind_opened(&self, text: &str, named: &Endpoint, opened: RawFd) -> Result<(), Errno> {
+        let duplicate = descriptors::duplicate(opened).map_err(|error| Errno::of(&error))?;
+        let listener = match named {
+            Endpoint::Ws { path, .. } => Listener::from(duplicate).over_ws(path),
+            _ => Listener::from(duplicate),
+        };
+        let is = listener.endpoint();
+        let is = is.map_err(|error| errno_of(&error.into()))?;
+        let is_ipc = |one: &Endpoint| matches!(one, Endpoint::Ipc(_) | Endpoint::IpcAbstract(_));
+        if is_ipc(named) != is_ipc(&is) {
+            return Err(Errno::INVAL);
+        }
+        self.bind_by(text, &is, || self.inner.bind_listener(listener))
+    }
+
+    /// Binds by `bind` to an endpoint, which the program calls by this text.
+    fn bind_by(
+        &self,
+        text: &str,
+        endpoint: &Endpoint,
+        bind: impl FnOnce() -> Result<Endpoint, Error>,
+    ) -> Result<(), Errno> {
+        let (bound, mechanism) = self.under_rules(Role::Bind, endpoint, |settings| {
+            let bound = bind().map_err(|error| {
                 let why = self.errno(&error);
                 if let Error::Bind { .. } = error {
                     self.tell(&Told::bind_failed(text, why));

@@ -3,7 +3,7 @@
 use std::io;
 
 use sealwire::options::OptionsError;
-use sealwire::{EndpointError, Error, StateError, Unusable};
+use sealwire::{EndpointError, Error, ListenerError, StateError, Unusable};
 
 use crate::errno::Errno;
 
@@ -34,6 +34,7 @@ pub(crate) fn errno_of(error: &Error) -> Errno {
         Error::Options(OptionsError::SocketType(_)) => Errno::INVAL,
         Error::Options(OptionsError::IoAffinity(_)) => Errno::MTHREAD,
         Error::Bind { source, .. } | Error::Connect { source, .. } => of_transport(source),
+        Error::Listener(ListenerError::NotASocket(_)) => Errno::NOTSOCK,
         Error::UnknownEndpoint(_) => Errno::NOENT,
         Error::System(source) => Errno::of(source),
         _ => Errno::INVAL,

@@ -1,8 +1,11 @@
 //! Endpoints and routing ids as programs give them.
 
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sealwire::{Endpoint, SocketType};
 use sealwire_zmtp::Frames;
@@ -254,4 +257,105 @@ fn what_came_from_a_peer_is_gone_once_the_socket_disconnects_from_it() {
     assert_eq!(receive(&pull), b"stays");
     assert_eq!(receive(&pull), b"all of it");
     assert_eq!(pull.receive(DONTWAIT).err(), Some(Errno::AGAIN));
+}
+
+fn eventually(condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + TIMEOUT;
+    while !condition() {
+        assert!(Instant::now() < deadline, "not in time");
+        thread::yield_now();
+    }
+}
+
+/// The number of a descriptor that is given away.
+fn given(listener: impl Into<OwnedFd>) -> [u8; 4] {
+    listener.into().into_raw_fd().to_ne_bytes()
+}
+
+fn use_fd(socket: &Socket) -> i32 {
+    let value = socket.get(number::USE_FD, 4).unwrap();
+    i32::from_ne_bytes(value[..].try_into().unwrap())
+}
+
+#[test]
+fn a_descriptor_that_listens_is_bound_and_closed_with_its_endpoint() {
+    let context = Context::without_rules();
+    let (pull, push) = (
+        context.open_briefly(SocketType::Pull),
+        context.open_briefly(SocketType::Push),
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    pull.set(number::USE_FD, Some(&given(listener))).unwrap();
+    // Where it listens counts, not the text.
+    pull.bind("tcp://127.0.0.1:1").unwrap();
+    assert_eq!(last(&pull), format!("tcp://{address}"));
+    push.connect(&last(&pull)).unwrap();
+    send(&push, &["work"]);
+    assert_eq!(receive(&pull), b"work");
+    // It was for one endpoint.
+    assert_eq!(use_fd(&pull), -1);
+    pull.bind("tcp://127.0.0.1:*").unwrap();
+    assert_ne!(last(&pull), format!("tcp://{address}"));
+    pull.unbind("tcp://127.0.0.1:1").unwrap();
+    eventually(|| TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn the_file_of_a_descriptor_stays() {
+    let context = Context::without_rules();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("socket");
+    let endpoint = format!("ipc://{}", file.display());
+    let listener = UnixListener::bind(&file).unwrap();
+    let pull = context.open_briefly(SocketType::Pull);
+    pull.set(number::USE_FD, Some(&given(listener))).unwrap();
+    pull.bind(&endpoint).unwrap();
+    assert_eq!(last(&pull), endpoint);
+    pull.unbind(&endpoint).unwrap();
+    eventually(|| UnixStream::connect(&file).is_err());
+    assert!(file.exists());
+}
+
+#[test]
+fn a_descriptor_that_cannot_be_bound_stays_the_programs() {
+    let context = Context::without_rules();
+    let pull = context.open_briefly(SocketType::Pull);
+    let unix = tempfile::tempdir().unwrap();
+    let unix = UnixListener::bind(unix.path().join("socket")).unwrap();
+    let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let file = tempfile::tempfile().unwrap();
+    for (descriptor, errno) in [
+        (i32::MAX, libc::EBADF),
+        (file.as_raw_fd(), libc::ENOTSOCK),
+        (datagrams.as_raw_fd(), libc::EINVAL),
+        // Of another transport than the text.
+        (unix.as_raw_fd(), libc::EINVAL),
+    ] {
+        pull.set(number::USE_FD, Some(&descriptor.to_ne_bytes()))
+            .unwrap();
+        assert_eq!(pull.bind("tcp://127.0.0.1:*"), Err(Errno(errno)));
+        assert_eq!(use_fd(&pull), descriptor);
+    }
+    // All are open still.
+    assert!(unix.local_addr().is_ok() && datagrams.local_addr().is_ok());
+    assert!(file.metadata().is_ok());
+}
+
+/// A path is taken from the socket that listens there, as libzmq does.
+#[test]
+fn a_path_is_bound_again() {
+    let context = Context::without_rules();
+    let folder = tempfile::tempdir().unwrap();
+    let endpoint = format!("ipc://{}", folder.path().join("socket").display());
+    let before = UnixListener::bind(folder.path().join("socket")).unwrap();
+    let (pull, push) = (
+        context.open_briefly(SocketType::Pull),
+        context.open_briefly(SocketType::Push),
+    );
+    pull.bind(&endpoint).unwrap();
+    push.connect(&endpoint).unwrap();
+    send(&push, &["work"]);
+    assert_eq!(receive(&pull), b"work");
+    drop(before);
 }

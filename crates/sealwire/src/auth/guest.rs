@@ -11,6 +11,7 @@ use crate::peer::{PeerAddress, ProcessCredentials};
 pub struct Guest<'a> {
     pub(crate) address: &'a PeerAddress,
     pub(crate) process: Option<ProcessCredentials>,
+    pub(crate) groups: &'a [u32],
 }
 
 impl Guest<'_> {
@@ -23,6 +24,13 @@ impl Guest<'_> {
     /// only.
     pub fn process(&self) -> Option<ProcessCredentials> {
         self.process
+    }
+
+    /// The supplementary groups that the process at the other end had when it connected or began to listen, as the
+    /// system tells; `ipc` on Linux only, and empty elsewhere. Its main group is
+    /// [`ProcessCredentials::group`], which may or may not be among them.
+    pub fn groups(&self) -> &[u32] {
+        self.groups
     }
 }
 

@@ -18,6 +18,8 @@ use crate::endpoint::Endpoint;
 use crate::guard;
 use crate::options::{EndpointOptions, SocketOptions};
 use crate::pattern::Dismissal;
+#[cfg(unix)]
+use crate::transport::Listener;
 use crate::transport::{BoundListener, Target};
 
 pub(crate) enum Command {
@@ -139,6 +141,20 @@ impl Mailbox {
         options: &SocketOptions,
     ) -> io::Result<(BoundListener, Endpoint)> {
         self.world.listen(endpoint, options)
+    }
+
+    /// Begins to accept on a listening socket that somebody else opened.
+    ///
+    /// # Errors
+    ///
+    /// Those of the transport.
+    #[cfg(unix)]
+    pub(crate) fn take_over(
+        &self,
+        listener: Listener,
+        options: &SocketOptions,
+    ) -> io::Result<BoundListener> {
+        self.world.take_over(listener, options)
     }
 
     /// The world of the context.

@@ -115,6 +115,13 @@ impl Threads {
         self.mailboxes.iter().any(|mailbox| mailbox.is_closed())
     }
 
+    /// Ends all of them, and waits.
+    #[cfg(unix)]
+    pub(crate) fn end(&self) {
+        self.shut_down();
+        self.join();
+    }
+
     /// Waits until all of them have ended.
     pub(crate) fn join(&self) {
         let running = std::mem::take(&mut *self.lock());

@@ -80,6 +80,18 @@ impl TcpOptions {
     /// listens. Accepted connections inherit it.
     pub(crate) fn socket(&self, address: SocketAddr) -> io::Result<Socket> {
         let socket = self.ip_socket(address, Type::STREAM, Protocol::TCP)?;
+        self.prepare_stream(&socket)?;
+        Ok(socket)
+    }
+
+    /// Sets in a listening socket that somebody else opened what accepted connections inherit.
+    #[cfg(unix)]
+    pub(crate) fn prepare_listener(&self, socket: &Socket, address: SocketAddr) -> io::Result<()> {
+        self.prepare(socket, address)?;
+        self.prepare_stream(socket)
+    }
+
+    fn prepare_stream(&self, socket: &Socket) -> io::Result<()> {
         match self.keep_alive {
             None => socket.set_keepalive(false)?,
             Some(keep_alive) => socket.set_tcp_keepalive(&parameters(keep_alive))?,
@@ -88,9 +100,9 @@ impl TcpOptions {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = socket.set_tcp_notsent_lowat(UNSENT);
         if let Some(limit) = self.max_retransmit {
-            set_user_timeout(&socket, limit)?;
+            set_user_timeout(socket, limit)?;
         }
-        Ok(socket)
+        Ok(())
     }
 
     /// A UDP socket that does not block, with what is not about TCP alone.
@@ -101,6 +113,11 @@ impl TcpOptions {
     fn ip_socket(&self, address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
         socket.set_nonblocking(true)?;
+        self.prepare(&socket, address)?;
+        Ok(socket)
+    }
+
+    fn prepare(&self, socket: &Socket, address: SocketAddr) -> io::Result<()> {
         // Buffers decide about the window scale that is offered while connecting.
         if let Some(bytes) = self.send_buffer {
             socket.set_send_buffer_size(bytes)?;
@@ -112,20 +129,20 @@ impl TcpOptions {
             if address.is_ipv4() {
                 socket.set_tos_v4(tos.into())?;
             } else {
-                set_traffic_class(&socket, tos)?;
+                set_traffic_class(socket, tos)?;
             }
         }
         if let Some(device) = &self.device {
-            bind_device(&socket, device)?;
+            bind_device(socket, device)?;
         }
         // Behind the type of service, which sets another priority.
         if let Some(priority) = self.priority {
-            set_priority(SockRef::from(&socket), priority)?;
+            set_priority(SockRef::from(socket), priority)?;
         }
         if let Some(limit) = self.busy_poll {
-            set_busy_poll(&socket, limit)?;
+            set_busy_poll(socket, limit)?;
         }
-        Ok(socket)
+        Ok(())
     }
 
     /// Sets what a connection does not inherit from the listener that accepted it.

@@ -263,6 +263,19 @@ pub fn bind_no_more(context: &Context) {
     }
 }
 
+/// Ends the threads of a context whose sockets have all ended, although there are handles of it still, and waits for that: where
+/// handles live for as long as a collector of garbage leaves them. No socket may be made in it any more.
+pub fn end(context: &Context) {
+    if context.check().is_ok() {
+        context.threads().end();
+    }
+}
+
+/// Returns whether it is a socket of this context.
+pub fn is_of(socket: &Socket, context: &Context) -> bool {
+    socket.handle.context().is(context)
+}
+
 /// Returns whether nothing works for the closed socket any more.
 pub fn has_ended(socket: &Socket) -> bool {
     socket.core().map_or(true, |core| core.has_ended())

@@ -1,6 +1,7 @@
 //! The part that all handles of a socket share: its core and its context, which bind, connect and
 //! close it.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,10 +10,14 @@ use sealwire_zmtp::SocketType;
 use crate::context::Context;
 use crate::core::{Closing, Registration, RegistrationKind, SocketCore, UsableBy};
 use crate::endpoint::Endpoint;
-use crate::engine::{self, Command, Placed};
+use crate::engine::{self, Command, Mailbox, Placed};
 use crate::error::{Error, Unusable};
 use crate::monitor::Event;
 use crate::options::{EndpointOptions, OptionsError, SocketOptions, bounded};
+use crate::peer::PeerAddress;
+use crate::transport::BoundListener;
+#[cfg(unix)]
+use crate::transport::Listener;
 use crate::zap;
 
 /// Closes the socket when the last of its handles is gone.
@@ -32,53 +37,100 @@ impl Handle {
         let options = core.options();
         let usable = UsableBy(&options);
         usable.check(&endpoint, RegistrationKind::Bound)?;
-        // Remembered: should the handler go, clients are refused and not let in.
-        if options.security.leaves_it_to_zap() {
-            zap::has_handler(core, context.inproc());
-        }
-        let id = context.core().next_number();
+        self.remember_handler(&options);
         let given = endpoint.clone();
-        let (mut local_address, mut descriptor) = (None, None);
-        let endpoint = if let Endpoint::Inproc(name) = &endpoint {
-            context.inproc().bind(core, &options, name, id)?;
-            endpoint
-        } else if let Endpoint::Udp { .. } = endpoint {
-            if core.socket_type() != SocketType::Dish {
-                return Err(usable.error(&endpoint, Unusable::Direction));
+        let endpoint = match &endpoint {
+            Endpoint::Inproc(name) => {
+                let id = context.core().next_number();
+                context.inproc().bind(core, &options, name, id)?;
+                endpoint
             }
-            let placed = self.place(&options)?;
-            engine::bind_datagrams(core, context.threads(), placed, endpoint, &options, id)?
-        } else {
-            let Placed { thread, share } = self.place(&options)?;
-            let mailbox = context.threads().of(thread);
-            let (listener, endpoint) = mailbox
-                .listen(&endpoint, &options)
-                .map_err(|source| Error::Bind { endpoint, source })?;
-            let kind = RegistrationKind::Bound;
-            (local_address, descriptor) = (listener.local_address(), listener.descriptor());
-            let registration = Registration::new(endpoint.clone(), id, kind, &options)
-                .on_thread(thread)
-                .listening_at(local_address.clone(), descriptor);
-            core.register(registration)?;
-            let (core, bound) = (core.clone(), endpoint.clone());
-            mailbox.post(Command::Listen {
-                core,
-                options: options.clone(),
-                listener,
-                endpoint: bound,
-                id,
-                share,
-            });
-            endpoint
+            Endpoint::Udp { .. } => {
+                if core.socket_type() != SocketType::Dish {
+                    return Err(usable.error(&endpoint, Unusable::Direction));
+                }
+                let id = context.core().next_number();
+                let placed = self.place(&options)?;
+                engine::bind_datagrams(core, context.threads(), placed, endpoint, &options, id)?
+            }
+            _ => {
+                return self.listen(&options, given, |mailbox| {
+                    mailbox.listen(&endpoint, &options)
+                });
+            }
         };
-        core.hub.emit(Event::Listening {
+        self.tell_listening(&options, given, &endpoint, None, None);
+        Ok(endpoint)
+    }
+
+    /// Binds to a socket that listens already.
+    #[cfg(unix)]
+    pub(super) fn bind_listener(&self, listener: Listener) -> Result<Endpoint, Error> {
+        let options = self.core.options();
+        // The system's word, not the caller's, decides what may be done there.
+        let endpoint = listener.endpoint()?;
+        UsableBy(&options).check(&endpoint, RegistrationKind::Bound)?;
+        self.remember_handler(&options);
+        self.listen(&options, endpoint.clone(), |mailbox| {
+            Ok((mailbox.take_over(listener, &options)?, endpoint))
+        })
+    }
+
+    /// Should the handler go, clients are refused and not let in.
+    fn remember_handler(&self, options: &EndpointOptions) {
+        if options.security.leaves_it_to_zap() {
+            zap::has_handler(&self.core, self.context.inproc());
+        }
+    }
+
+    /// Has the engine accept on what `open` gives, which is bound to the endpoint beside it.
+    fn listen(
+        &self,
+        options: &Arc<EndpointOptions>,
+        given: Endpoint,
+        open: impl FnOnce(&Mailbox) -> io::Result<(BoundListener, Endpoint)>,
+    ) -> Result<Endpoint, Error> {
+        let (core, context) = (&self.core, &self.context);
+        let id = context.core().next_number();
+        let Placed { thread, share } = self.place(options)?;
+        let mailbox = context.threads().of(thread);
+        let (listener, endpoint) = open(mailbox).map_err(|source| Error::Bind {
+            endpoint: given.clone(),
+            source,
+        })?;
+        let kind = RegistrationKind::Bound;
+        let (local_address, descriptor) = (listener.local_address(), listener.descriptor());
+        let registration = Registration::new(endpoint.clone(), id, kind, options)
+            .on_thread(thread)
+            .listening_at(local_address.clone(), descriptor);
+        core.register(registration)?;
+        mailbox.post(Command::Listen {
+            core: core.clone(),
+            options: options.clone(),
+            listener,
+            endpoint: endpoint.clone(),
+            id,
+            share,
+        });
+        self.tell_listening(options, given, &endpoint, local_address, descriptor);
+        Ok(endpoint)
+    }
+
+    fn tell_listening(
+        &self,
+        options: &EndpointOptions,
+        given: Endpoint,
+        endpoint: &Endpoint,
+        local_address: Option<PeerAddress>,
+        descriptor: Option<i32>,
+    ) {
+        self.core.hub.emit(Event::Listening {
             endpoint: endpoint.clone(),
             given,
             local_address,
             descriptor,
         });
-        self.warn_of_clients(&options, &endpoint);
-        Ok(endpoint)
+        self.warn_of_clients(options, endpoint);
     }
 
     /// Gives the number that the connections which come of it have as their connector.

@@ -28,6 +28,8 @@ use crate::error::{Error, Operation, Presence};
 use crate::failure::ConnectionFailure;
 use crate::monitor::{Counters, Monitor};
 use crate::peer::Peer;
+#[cfg(unix)]
+use crate::transport::Listener;
 use crate::waiting::Listening;
 #[cfg(unix)]
 use crate::waiting::{Readiness, Ready};
@@ -138,6 +140,31 @@ impl Socket {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
         self.core()?;
         self.handle.bind(endpoint)
+    }
+
+    /// Binds to a listening socket that somebody else opened, and returns its endpoint: a `TcpListener` or
+    /// `UnixListener` of the standard library, a descriptor, or one that a service manager
+    /// [passed](Listener::passed). It is the socket's own from then on, also after an error: unbinding and closing
+    /// close it. The file of a Unix socket stays, as this socket did not make it.
+    ///
+    /// Options of connections ([`tcp_keep_alive`](SocketBuilder::tcp_keep_alive),
+    /// [`type_of_service`](SocketBuilder::type_of_service) and the like) count;
+    /// [`backlog`](SocketBuilder::backlog), [`ipv6`](SocketBuilder::ipv6) and
+    /// [`ipc_mode`](SocketBuilder::ipc_mode) were for who opened it. The descriptor is not passed to programs that
+    /// this process starts (`FD_CLOEXEC`), and does not block (`O_NONBLOCK`, which all who share the socket see).
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::Listener`] if the descriptor is not one of a listening TCP or Unix socket.
+    /// * [`Error::UnusableEndpoint`] if this socket cannot use it: where the system says that it listens decides, as
+    ///   in [`bind`](Socket::bind).
+    /// * [`Error::Bind`] if the system refuses an option.
+    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   has ended.
+    #[cfg(unix)]
+    pub fn bind_listener(&self, listener: impl Into<Listener>) -> Result<Endpoint, Error> {
+        self.core()?;
+        self.handle.bind_listener(listener.into())
     }
 
     /// Stops listening on an endpoint, which is given as [`bind`](Socket::bind) returned it. Connections that

@@ -16,7 +16,7 @@ use super::private_directory::PrivateDirectory;
 #[cfg(any(test, feature = "simulation"))]
 use super::simulated::SimulatedListener;
 #[cfg(unix)]
-use super::socket_file::{self, SocketFile};
+use super::socket_file::{self, Replace, SocketFile};
 #[cfg(target_os = "linux")]
 use super::target::abstract_address;
 use super::{Stream, interfaces};
@@ -29,7 +29,7 @@ pub(crate) enum BoundListener {
     Tcp(TcpListener),
     #[cfg(unix)]
     Unix {
-        /// Removed before the socket is closed.
+        /// Removed before the socket is closed; none where somebody else made it.
         _file: Option<SocketFile>,
         listener: UnixListener,
         address: PeerAddress,
@@ -171,7 +171,11 @@ fn listen_path(
     options: &SocketOptions,
 ) -> io::Result<BoundListener> {
     let backlog = backlog(&options.tcp);
-    let (socket, file) = socket_file::listen(path, options.ipc_mode, backlog)?;
+    let replace = match options.as_libzmq {
+        true => Replace::Any,
+        false => Replace::Abandoned,
+    };
+    let (socket, file) = socket_file::listen(path, options.ipc_mode, backlog, replace)?;
     Ok(BoundListener::Unix {
         _file: Some(file),
         listener: UnixListener::from_std(socket.into()),

@@ -2,8 +2,11 @@
 //! datagrams. They move bytes and know no socket. `inproc`, which moves messages, is not among them.
 
 mod ends;
+#[cfg(unix)]
+mod inherited;
 mod interfaces;
 mod listen;
+mod listener_error;
 #[cfg(unix)]
 mod private_directory;
 #[cfg(any(test, feature = "simulation"))]
@@ -22,7 +25,10 @@ mod websocket;
 #[cfg(feature = "ws")]
 mod zws;
 
+#[cfg(unix)]
+pub use inherited::Listener;
 pub(crate) use listen::{BoundListener, listen};
+pub use listener_error::ListenerError;
 pub use socks::{SocksError, SocksRefusal};
 pub(crate) use stream::{Polled, Stream};
 pub(crate) use target::Target;

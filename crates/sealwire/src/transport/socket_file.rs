@@ -33,9 +33,23 @@ pub(crate) struct SocketFile {
     birth: Birth,
 }
 
+/// Which socket's file gives way to a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replace {
+    /// That of a process that is gone.
+    Abandoned,
+    /// Any: the socket that listens there gets no more connections, and is not told.
+    Any,
+}
+
 /// Binds a socket there that listens, and that those may connect to who may write to a file of this
-/// mode. A file that was left by a process that is gone is replaced.
-pub(super) fn listen(path: &Path, mode: u32, backlog: i32) -> io::Result<(Socket, SocketFile)> {
+/// mode.
+pub(super) fn listen(
+    path: &Path,
+    mode: u32,
+    backlog: i32,
+    replace: Replace,
+) -> io::Result<(Socket, SocketFile)> {
     // The working directory may be another one by the time the file is removed.
     let path = std::path::absolute(path)?;
     let address = SockAddr::unix(&path)?;
@@ -45,7 +59,9 @@ pub(super) fn listen(path: &Path, mode: u32, backlog: i32) -> io::Result<(Socket
     // On Linux the file gets the mode of the socket, less what the umask takes off.
     let _ = fchmod(socket.as_fd(), Mode::from_raw_mode(mode));
     match socket.bind(&address) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(&path, &address) => {
+        Err(error)
+            if error.kind() == io::ErrorKind::AddrInUse && replace.takes(&path, &address) =>
+        {
             fs::remove_file(&path)?;
             socket.bind(&address)?;
         }
@@ -66,16 +82,23 @@ pub(super) fn listen(path: &Path, mode: u32, backlog: i32) -> io::Result<(Socket
     Ok((socket, bound))
 }
 
-/// Whether the file is a socket whose process is gone. Any answer but a refusal comes of one that is
-/// there, such as that it has no room for another connection now.
-fn is_abandoned(path: &Path, address: &SockAddr) -> bool {
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+impl Replace {
+    /// Whether what lies there gives way. Nothing but a socket does.
+    fn takes(self, path: &Path, address: &SockAddr) -> bool {
+        let is_socket = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+        is_socket && (self == Replace::Any || is_abandoned(address))
+    }
+}
+
+/// Whether the process of a socket is gone. Any answer but a refusal comes of one that is there, such
+/// as that it has no room for another connection now.
+fn is_abandoned(address: &SockAddr) -> bool {
     let refused = || {
         let probe = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         probe.set_nonblocking(true)?;
         probe.connect(address)
     };
-    is_socket && refused().is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    refused().is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 impl SocketFile {
@@ -190,7 +213,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         for mode in [0o600, 0o660, 0o666, 0o777, 0o700] {
-            let (_socket, file) = listen(&path, mode, 5).unwrap();
+            let (_socket, file) = listen(&path, mode, 5, Replace::Abandoned).unwrap();
             assert_eq!(mode_of(&path), mode, "{mode:o}");
             assert_eq!(names_in(folder.path()), ["socket"]);
             drop(file);
@@ -202,9 +225,9 @@ mod tests {
     fn only_its_own_file_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let (_socket, file) = listen(&path, 0o600, 5).unwrap();
+        let (_socket, file) = listen(&path, 0o600, 5, Replace::Abandoned).unwrap();
         fs::remove_file(&path).unwrap();
-        let (_other, replaced) = listen(&path, 0o600, 5).unwrap();
+        let (_other, replaced) = listen(&path, 0o600, 5, Replace::Abandoned).unwrap();
         drop(file);
         UnixStream::connect(&path).unwrap();
         fs::rename(&path, folder.path().join("moved")).unwrap();
@@ -217,7 +240,7 @@ mod tests {
     fn a_server_without_room_is_not_taken_for_one_that_is_gone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let (_socket, _file) = listen(&path, 0o600, 1).unwrap();
+        let (_socket, _file) = listen(&path, 0o600, 1, Replace::Abandoned).unwrap();
         let address = SockAddr::unix(&path).unwrap();
         // Until the system says that there is no room.
         let mut waiting = Vec::new();
@@ -230,9 +253,28 @@ mod tests {
             }
         };
         assert_eq!(refused, io::ErrorKind::WouldBlock);
-        let error = listen(&path, 0o600, 5).err().unwrap();
+        let error = listen(&path, 0o600, 5, Replace::Abandoned).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
         assert!(path.exists());
+    }
+
+    #[test]
+    fn a_socket_gives_way_to_one_that_replaces_any_and_nothing_else_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let (_socket, before) = listen(&path, 0o600, 5, Replace::Abandoned).unwrap();
+        let refused = listen(&path, 0o600, 5, Replace::Abandoned).err().unwrap();
+        assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+        let (socket, _file) = listen(&path, 0o600, 5, Replace::Any).unwrap();
+        // The earlier socket leaves the new file where it is.
+        drop(before);
+        UnixStream::connect(&path).unwrap();
+        socket.accept().unwrap();
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "text").unwrap();
+        let refused = listen(&precious, 0o600, 5, Replace::Any).err().unwrap();
+        assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+        assert_eq!(fs::read(&precious).unwrap(), b"text");
     }
 
     /// Of many that find a file left behind one replaces it, and nobody removes what that one made.
@@ -249,7 +291,7 @@ mod tests {
                     .map(|_| {
                         scope.spawn(|| {
                             start.wait();
-                            listen(&path, 0o600, 64).ok()
+                            listen(&path, 0o600, 64, Replace::Abandoned).ok()
                         })
                     })
                     .collect();
@@ -269,7 +311,7 @@ mod tests {
         let path = folder.path().join("socket");
         let target = folder.path().join("target");
         std::os::unix::fs::symlink(&target, folder.path().join("socket.lock")).unwrap();
-        assert!(listen(&path, 0o600, 5).is_err());
+        assert!(listen(&path, 0o600, 5, Replace::Abandoned).is_err());
         assert!(!target.exists());
     }
 }

@@ -472,6 +472,20 @@ impl Stream {
         None
     }
 
+    /// The supplementary groups of that process.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn groups(&self) -> Vec<u32> {
+        match self {
+            Stream::Unix(stream) => sealwire_unix::peer_groups(stream).unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn groups(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Tells the peer that nothing more will come.
     pub(crate) fn finish_writing(&mut self) {
         match self {

@@ -32,6 +32,7 @@ fn authenticators_are_told_the_process_under_every_mechanism() {
         let process = process.map(|process| (process.process, process.user, process.group));
         seen.lock().unwrap().push(process);
     };
+    let groups = sorted(rustix::process::getgroups().unwrap().into_iter());
     let (of_keys, of_passwords, at_the_door) = (seen.clone(), seen.clone(), seen.clone());
     let keys = KeyPair::generate();
     let of_keys = move |client: &Client<'_>| {
@@ -65,12 +66,13 @@ fn authenticators_are_told_the_process_under_every_mechanism() {
         ("null", Security::plain_text(), Security::plain_text(), 1),
     ] {
         seen.lock().unwrap().clear();
-        let at_the_door = at_the_door.clone();
+        let (at_the_door, groups) = (at_the_door.clone(), groups.clone());
         let server = options(SocketType::Pull)
             .security(server)
             .admit(move |guest: &Guest<'_>| {
                 note(&at_the_door, guest.process());
-                true
+                let of_guest = guest.groups().iter().copied();
+                sorted(of_guest.map(rustix::process::Gid::from_raw)) == groups
             });
         let client = options(SocketType::Push).security(client);
         let (pull, push) = support::link(&ipc(name), server, client);
@@ -82,6 +84,13 @@ fn authenticators_are_told_the_process_under_every_mechanism() {
             "under {name}"
         );
     }
+}
+
+#[cfg(target_os = "linux")]
+fn sorted(groups: impl Iterator<Item = rustix::process::Gid>) -> Vec<u32> {
+    let mut numbers: Vec<_> = groups.map(|group| group.as_raw()).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 #[test]

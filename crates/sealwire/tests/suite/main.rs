@@ -32,6 +32,8 @@ mod io_threads;
 mod ipc_wildcard;
 mod keys;
 mod lifecycle;
+#[cfg(unix)]
+mod listeners;
 mod options;
 mod orders;
 mod patterns;

@@ -40,6 +40,8 @@ pub(super) struct Inquiry {
     pub(super) zap: Option<zap::Request>,
     pub(super) address: PeerAddress,
     pub(super) process: Option<ProcessCredentials>,
+    /// For an admission, which alone asks for them.
+    pub(super) groups: Vec<u32>,
 }
 
 impl Inquiry {
@@ -60,6 +62,7 @@ impl Inquiry {
             let decision = admission.decide(&Guest {
                 address: &self.address,
                 process: self.process,
+                groups: &self.groups,
             });
             if let Decision::Refuse { .. } = decision {
                 return decision.into();
@@ -222,6 +225,7 @@ mod tests {
             zap: None,
             address: PeerAddress::Tcp(([127, 0, 0, 1], 1).into()),
             process: None,
+            groups: Vec::new(),
         };
         let verdict = inquiry.decide_guarded();
         assert!(!matches!(verdict, Verdict::Allowed { .. }));

@@ -66,13 +66,19 @@ impl Session {
                 return Err(End::Failed(FailureCause::Internal));
             }
         };
+        let admission = self.identity.options.admission.clone();
+        let groups = match admission {
+            Some(_) => self.transport.groups(),
+            None => Vec::new(),
+        };
         let inquiry = Inquiry {
-            admission: self.identity.options.admission.clone(),
+            admission,
             zap: mechanism
                 .and_then(|it| self.zap_request(it, decider, applicant.as_ref(), reactor)),
             applicant,
             address: self.identity.ends.remote.clone(),
             process: self.transport.process(),
+            groups,
         };
         let answer = reactor
             .decisions

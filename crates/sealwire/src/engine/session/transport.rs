@@ -193,6 +193,11 @@ impl Transport {
         self.stream.process()
     }
 
+    /// The supplementary groups of that process, where the system knows them.
+    pub(super) fn groups(&self) -> Vec<u32> {
+        self.stream.groups()
+    }
+
     /// The handshake is done: the peer may send as much as the socket allows.
     pub(super) fn trust(&mut self) {
         self.stream.trust();

@@ -18,6 +18,8 @@ pub(super) use self::system::System;
 use crate::account::DescriptorLimit;
 use crate::endpoint::{Endpoint, TcpSource};
 use crate::options::{SocketOptions, TcpOptions};
+#[cfg(unix)]
+use crate::transport::Listener;
 use crate::transport::udp::DatagramSocket;
 use crate::transport::{BoundListener, Stream, Target};
 
@@ -58,6 +60,14 @@ pub(crate) trait World: Send + Sync {
         endpoint: &Endpoint,
         options: &SocketOptions,
     ) -> io::Result<(BoundListener, Endpoint)>;
+
+    /// Begins to accept on a listening socket that somebody else opened.
+    ///
+    /// # Errors
+    ///
+    /// Those of the transport.
+    #[cfg(unix)]
+    fn take_over(&self, listener: Listener, options: &SocketOptions) -> io::Result<BoundListener>;
 
     /// Begins to connect; [`Stream::connected`] tells the outcome.
     ///

@@ -13,6 +13,8 @@ use super::{PollEvent, Work, World};
 use crate::account::DescriptorLimit;
 use crate::endpoint::{Endpoint, TcpSource};
 use crate::options::{SocketOptions, TcpOptions};
+#[cfg(unix)]
+use crate::transport::Listener;
 use crate::transport::simulated::{Network, poller_of};
 use crate::transport::udp::DatagramSocket;
 use crate::transport::{BoundListener, Stream, Target};
@@ -151,6 +153,12 @@ impl World for Host {
         let (host, port) = (self.address.to_string(), listener.address().port());
         let bound = Endpoint::Tcp { host, port };
         Ok((BoundListener::Simulated(listener), bound))
+    }
+
+    /// Nobody else opens sockets on this network.
+    #[cfg(unix)]
+    fn take_over(&self, _: Listener, _: &SocketOptions) -> io::Result<BoundListener> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn connect(

@@ -13,6 +13,8 @@ use crate::account::DescriptorLimit;
 use crate::endpoint::{Endpoint, TcpSource};
 use crate::entropy;
 use crate::options::{SocketOptions, TcpOptions};
+#[cfg(unix)]
+use crate::transport::Listener;
 use crate::transport::udp::{self, DatagramSocket};
 use crate::transport::{BoundListener, Stream, Target, listen};
 
@@ -81,6 +83,11 @@ impl World for System {
         options: &SocketOptions,
     ) -> io::Result<(BoundListener, Endpoint)> {
         listen(endpoint, options)
+    }
+
+    #[cfg(unix)]
+    fn take_over(&self, listener: Listener, options: &SocketOptions) -> io::Result<BoundListener> {
+        listener.take_over(options)
     }
 
     fn connect(

@@ -1,0 +1,137 @@
+/* Peers by a routing id of one's own choice, queues of endpoints, and the threads that serve them. */
+#include "test.h"
+
+static void receives(const sealwire_socket *socket, size_t frame, const char *text) {
+    sealwire_message *message = NULL;
+    OK(sealwire_socket_recv(socket, SEALWIRE_WAIT, &message));
+    CHECK(sealwire_message_frame_size(message, frame) == strlen(text));
+    CHECK(memcmp(sealwire_message_frame(message, frame), text, strlen(text)) == 0);
+    sealwire_message_free(message);
+}
+
+static void send_to(const sealwire_socket *router, const char *routing_id, const char *text) {
+    sealwire_message *message = NULL;
+    OK(sealwire_message_new(&message));
+    OK(sealwire_message_add(message, routing_id, strlen(routing_id)));
+    OK(sealwire_message_add(message, text, strlen(text)));
+    OK(sealwire_socket_send(router, message, SEALWIRE_WAIT));
+}
+
+/* A ROUTER speaks first to another. */
+static void chosen_routing_ids(const sealwire_security *none) {
+    sealwire_socket *left = make_socket(SEALWIRE_ROUTER, none), *right = make_socket(SEALWIRE_ROUTER, none);
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, none);
+    char *bound = NULL;
+    OK(sealwire_socket_bind(right, "tcp://127.0.0.1:*", &bound));
+    OK(sealwire_socket_connect_with_routing_id(left, bound, "right", 5));
+    send_to(left, "right", "hello");
+    receives(right, 1, "hello");
+    RETURNS(SEALWIRE_ERROR_ROUTING_ID_IN_USE, sealwire_socket_connect_with_routing_id(left, bound, "right", 5));
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_connect_with_routing_id(left, bound, "", 0));
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_connect_with_routing_id(left, bound, "\0x", 2));
+    RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_socket_connect_with_routing_id(push, bound, "right", 5));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_connect_with_routing_id(left, bound, NULL, 5));
+    sealwire_string_free(bound);
+    sealwire_socket_free(push);
+    sealwire_socket_free(left);
+    sealwire_socket_free(right);
+}
+
+/* Of two messages one waits for the endpoint where nobody is. */
+static void queues_of_endpoints(const sealwire_security *none) {
+    sealwire_options *options = options_with_timeouts();
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, none), *push = NULL;
+    sealwire_socket *late = make_socket(SEALWIRE_PULL, none);
+    sealwire_message *message = NULL;
+    char *bound = NULL;
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:*", &bound));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_QUEUE_PER_ENDPOINT, 1));
+    OK(sealwire_socket_new(SEALWIRE_PUSH, none, options, &push));
+    OK(sealwire_socket_connect(push, bound));
+    OK(sealwire_socket_connect(push, "inproc://c-nobody-yet"));
+    OK(sealwire_socket_send_bytes(push, "1", 1, SEALWIRE_WAIT));
+    OK(sealwire_socket_send_bytes(push, "2", 1, SEALWIRE_WAIT));
+    OK(sealwire_socket_bind(late, "inproc://c-nobody-yet", NULL));
+    OK(sealwire_socket_recv(pull, SEALWIRE_WAIT, &message));
+    sealwire_message_free(message);
+    OK(sealwire_socket_recv(late, SEALWIRE_WAIT, &message));
+    sealwire_message_free(message);
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_options_set(options, SEALWIRE_OPTION_QUEUE_PER_ENDPOINT, 2));
+    sealwire_string_free(bound);
+    sealwire_options_free(options);
+    sealwire_socket_free(push);
+    sealwire_socket_free(late);
+    sealwire_socket_free(pull);
+}
+
+static void threads(const sealwire_security *none) {
+    sealwire_context *context = NULL;
+    sealwire_options *options = options_with_timeouts();
+    sealwire_socket *pull = NULL, *push = make_socket(SEALWIRE_PUSH, none);
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_context_new_with_threads(0, NULL, &context));
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_context_new_with_threads(65, NULL, &context));
+    CHECK(context == NULL);
+    OK(sealwire_context_new_with_threads(3, "c-io", &context));
+    OK(sealwire_options_set_context(options, context));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_IO_AFFINITY, 4));
+    OK(sealwire_socket_new(SEALWIRE_PULL, none, options, &pull));
+    for (int i = 0; i < 3; i++) {
+        char *bound = NULL;
+        OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:*", &bound));
+        OK(sealwire_socket_connect(push, bound));
+        sealwire_string_free(bound);
+    }
+    OK(sealwire_socket_send_bytes(push, "work", 4, SEALWIRE_WAIT));
+    receives(pull, 0, "work");
+    /* A thread that is not there. */
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_IO_AFFINITY, 8));
+    OK(sealwire_socket_reconfigure(pull, none, options));
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_bind(pull, "tcp://127.0.0.1:*", NULL));
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_options_free(options);
+    sealwire_context_join(context);
+    sealwire_context_join(NULL);
+}
+
+/* Sources, interfaces, and paths that are made up. */
+static void texts(const sealwire_security *none) {
+#ifdef __linux__
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, none);
+    char *interface = NULL, *tcp = NULL, *unix_path = NULL, from[128];
+    OK(sealwire_socket_bind(pull, "tcp://lo:*", &interface));
+    CHECK(strncmp(interface, "tcp://127.0.0.1:", 16) == 0);
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:*", &tcp));
+    OK(sealwire_socket_bind(pull, "ipc://*", &unix_path));
+    CHECK(strcmp(unix_path, "ipc://*") != 0);
+    snprintf(from, sizeof from, "tcp://127.0.0.3:0;%s", tcp + 6);
+    const char *endpoints[] = {from, unix_path};
+    for (int i = 0; i < 2; i++) {
+        sealwire_socket *push = make_socket(SEALWIRE_PUSH, none);
+        sealwire_message *message = NULL;
+        OK(sealwire_socket_connect(push, endpoints[i]));
+        OK(sealwire_socket_send_bytes(push, "work", 4, SEALWIRE_WAIT));
+        OK(sealwire_socket_recv(pull, SEALWIRE_WAIT, &message));
+        const char *address = sealwire_peer_address(sealwire_message_peer(message));
+        CHECK(i == 1 || strncmp(address, "tcp://127.0.0.3:", 16) == 0);
+        sealwire_message_free(message);
+        sealwire_socket_free(push);
+    }
+    sealwire_string_free(interface);
+    sealwire_string_free(tcp);
+    sealwire_string_free(unix_path);
+    sealwire_socket_free(pull);
+#else
+    (void)none;
+#endif
+}
+
+int main(void) {
+    sealwire_security *none = no_security();
+    chosen_routing_ids(none);
+    queues_of_endpoints(none);
+    threads(none);
+    texts(none);
+    sealwire_security_free(none);
+    return 0;
+}
