@@ -25,17 +25,7 @@ struct Slot<T> {
     tag: AtomicU32,
     kind: u32,
     birth: Birth,
-    /// How many were closed in it.
-    closed: AtomicU32,
     value: RwLock<Option<Arc<T>>>,
-}
-
-/// What a thread used last.
-pub(super) struct Kept<T: 'static> {
-    slot: &'static Slot<T>,
-    /// Closings of the slot before it.
-    closed: u32,
-    value: Arc<T>,
 }
 
 /// The slots that rest, those that were closed first at the front.
@@ -81,7 +71,6 @@ impl<T: Send + Sync> Handles<T> {
                 tag: AtomicU32::new(FREE),
                 kind: self.kind,
                 birth: Birth::now(),
-                closed: AtomicU32::new(0),
                 value: RwLock::new(None),
             }))
         });
@@ -97,27 +86,6 @@ impl<T: Send + Sync> Handles<T> {
         value.clone()
     }
 
-    /// The same for a thread that uses one handle again and again: `kept` is what it used last. It keeps the value
-    /// alive until the next use of another, or until it is forgotten.
-    #[inline]
-    pub(super) fn get_again<'a>(
-        &self,
-        handle: *mut c_void,
-        kept: &'a mut Option<Kept<T>>,
-    ) -> Option<&'a Arc<T>> {
-        let slot = self.slot(handle).filter(|slot| slot.birth.is_here())?;
-        let closed = slot.closed.load(Ordering::Acquire);
-        let same = |kept: &Kept<T>| ptr::eq(kept.slot, slot) && kept.closed == closed;
-        if !kept.as_ref().is_some_and(same) {
-            *kept = Some(Kept {
-                slot,
-                closed,
-                value: self.get(handle)?,
-            });
-        }
-        kept.as_ref().map(|kept| &kept.value)
-    }
-
     /// Ends a handle. `None` for null, for what was closed, and for other pointers as far as that can be seen.
     pub(super) fn close(&'static self, handle: *mut c_void) -> Option<Closed<T>> {
         let slot = self.slot(handle)?;
@@ -127,7 +95,6 @@ impl<T: Send + Sync> Handles<T> {
         }
         let value = (slot.value.write().unwrap_or_else(PoisonError::into_inner)).take()?;
         slot.tag.store(FREE, Ordering::Release);
-        slot.closed.fetch_add(1, Ordering::Release);
         self.free().push_back(slot);
         Some(Closed::Here(value))
     }
@@ -158,13 +125,7 @@ mod tests {
         assert_eq!(NUMBERS.get(seven).as_deref(), Some(&7));
         assert!(NUMBERS.get(text).is_none() && TEXTS.get(seven).is_none());
         assert!(NUMBERS.get(ptr::null_mut()).is_none());
-        let mut kept = None;
-        for _ in 0..2 {
-            let again = NUMBERS.get_again(seven, &mut kept);
-            assert_eq!(again.map(|value| **value), Some(7));
-        }
         assert!(matches!(NUMBERS.close(seven), Some(Closed::Here(it)) if *it == 7));
-        assert!(NUMBERS.get_again(seven, &mut kept).is_none());
         assert!(NUMBERS.close(seven).is_none() && NUMBERS.get(seven).is_none());
         // The next is another.
         let eight = NUMBERS.open(Arc::new(8));

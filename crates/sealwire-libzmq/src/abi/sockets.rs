@@ -1,6 +1,5 @@
 //! Sockets: making, closing, options, endpoints, sending and receiving.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use libc::{c_char, c_int, c_void, iovec};
@@ -8,7 +7,7 @@ use sealwire::Frame;
 use sealwire_zmtp::Frames;
 
 use super::contexts::context;
-use super::handles::{Closed, Handles, Kept};
+use super::handles::{Closed, Handles};
 use super::messages::message;
 use super::pointers::{answer, bytes, copy_out, object, objects, text};
 use super::{guard, pointers};
@@ -18,41 +17,14 @@ use crate::socket::{SNDMORE, Socket, type_of};
 
 static SOCKETS: Handles<Socket> = Handles::of_kind(2);
 
-thread_local! {
-    /// The socket that this thread used last: to find one costs several times what a message in a queue does.
-    static LAST: RefCell<Option<Kept<Socket>>> = const { RefCell::new(None) };
-}
-
-/// Calls `operation` with a socket that this thread sends or receives with.
+/// Calls `operation` with a socket, as one that may end messages while it holds locks.
 #[inline]
 fn with<R>(
     handle: *mut c_void,
     operation: impl FnOnce(&Socket) -> Result<R, Errno>,
 ) -> Result<R, Errno> {
     let _call = Call::begin();
-    let mut operation = Some(operation);
-    let done = LAST.try_with(|last| {
-        // A handler of signals may interrupt another call.
-        let mut last = last.try_borrow_mut().ok()?;
-        let operation = operation.take()?;
-        let socket = SOCKETS.get_again(handle, &mut last).ok_or(Errno::NOTSOCK);
-        Some(socket.and_then(|socket| operation(socket)))
-    });
-    match (done, operation) {
-        (Ok(Some(done)), _) => done,
-        // The thread is about to end.
-        (_, Some(operation)) => operation(&*socket(handle)?),
-        (_, None) => Err(Errno::FAULT),
-    }
-}
-
-/// Keeps no socket alive for this thread.
-fn forget() {
-    let _ = LAST.try_with(|last| {
-        let kept = last.try_borrow_mut().ok()?.take();
-        drop(kept);
-        Some(())
-    });
+    operation(&*socket(handle)?)
 }
 
 pub(super) fn socket(handle: *mut c_void) -> Result<Arc<Socket>, Errno> {
@@ -81,7 +53,6 @@ pub extern "C" fn zmq_close(handle: *mut c_void) -> c_int {
             // In a child of a fork the handle ends, and nothing of the parent's.
             Closed::Inherited => {}
         }
-        forget();
         Ok(())
     })
 }
