@@ -1,6 +1,5 @@
 //! The parts of a message, and what becomes of them.
 
-use std::alloc::{self, Layout};
 use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use sealwire::{Frame, Peer};
 use sealwire_zmtp::Frames;
 
 use super::foreign::{self, FreeFn};
+use super::heap::Heap;
 use super::told::Told;
 use crate::errno::Errno;
 
@@ -30,68 +30,6 @@ enum Kind {
     Heap = 2,
     Bytes = 3,
     Constant = 4,
-}
-
-/// The parts of a `Vec<u8>` that is full, or that the program fills before it reads or sends it.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Heap {
-    data: *mut u8,
-    length: usize,
-}
-
-impl Heap {
-    /// # Errors
-    ///
-    /// `ENOMEM`.
-    #[inline]
-    fn of_size(length: usize) -> Result<Self, Errno> {
-        let layout = Layout::array::<u8>(length).map_err(|_| Errno::NOMEM)?;
-        // SAFETY: a message of that many bytes is longer than none.
-        let data = unsafe { alloc::alloc(layout) };
-        match data.is_null() {
-            true => Err(Errno::NOMEM),
-            false => Ok(Heap { data, length }),
-        }
-    }
-
-    /// A copy.
-    fn of(bytes: &[u8]) -> Self {
-        let mut bytes = ManuallyDrop::new(Box::<[u8]>::from(bytes));
-        Heap {
-            data: bytes.as_mut_ptr(),
-            length: bytes.len(),
-        }
-    }
-
-    /// # Safety
-    ///
-    /// Given away once, and filled.
-    #[inline]
-    unsafe fn into_vec(self) -> Vec<u8> {
-        // SAFETY: allocated with this length by the same allocator, as the caller says once.
-        unsafe { Vec::from_raw_parts(self.data, self.length, self.length) }
-    }
-
-    /// # Safety
-    ///
-    /// As long as it was not given away, and filled.
-    #[inline]
-    unsafe fn as_slice<'a>(self) -> &'a [u8] {
-        // SAFETY: as many bytes, which are there and filled, as the caller says.
-        unsafe { std::slice::from_raw_parts(self.data, self.length) }
-    }
-
-    /// # Safety
-    ///
-    /// Given back once.
-    #[inline]
-    unsafe fn free(self) {
-        if let Ok(layout) = Layout::array::<u8>(self.length) {
-            // SAFETY: allocated with this layout, and given back once, as the caller says.
-            unsafe { alloc::dealloc(self.data, layout) }
-        }
-    }
 }
 
 #[derive(Clone, Copy)]

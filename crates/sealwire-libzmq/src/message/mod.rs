@@ -22,6 +22,7 @@
 
 mod address;
 mod foreign;
+mod heap;
 mod layout;
 mod told;
 

@@ -198,7 +198,13 @@ impl Settings {
             Kind::Property => self.with_property(option, given),
             kind => read(kind, given),
         };
-        let value = value.ok_or(Errno::INVAL)?;
+        let value = match value.ok_or(Errno::INVAL)? {
+            // Peers are told in tenths of a second.
+            Value::Int(milliseconds) if option == number::HEARTBEAT_TTL => {
+                Value::Int(milliseconds - milliseconds % 100)
+            }
+            value => value,
+        };
         self.note_mechanism(option, &value, given.is_some());
         if let number::IPV4ONLY | number::IPV6 = option {
             // One is the opposite of the other.
@@ -451,6 +457,11 @@ mod tests {
                 let answer = settings.get(entry.number, 32);
                 match entry.access {
                     Access::Set => assert_eq!(answer, Err(Errno::INVAL), "{}", entry.name),
+                    _ if entry.number == number::HEARTBEAT_TTL => {
+                        let answer = c_int::from_ne_bytes(answer.unwrap()[..].try_into().unwrap());
+                        let given = c_int::from_ne_bytes(value.try_into().unwrap());
+                        assert_eq!(answer, given / 100 * 100);
+                    }
                     _ => assert!(
                         answer.as_ref().is_ok_and(|it| it.starts_with(&value)),
                         "{}: {answer:?}",

@@ -11,7 +11,7 @@ use sealwire::{Error, Frame, Message, Peer, SocketType, embed};
 
 use super::{DONTWAIT, Socket};
 use crate::errno::Errno;
-use crate::message::Msg;
+use crate::message::{Call, Msg};
 use crate::options::number;
 
 /// Messages that are taken under one lock at most. More would gain little, and none of them counts against the
@@ -142,6 +142,7 @@ impl Socket {
     ///
     /// Those of [`receive_into`](Self::receive_into).
     pub(crate) fn receive_whole(&self) -> Result<VecDeque<Message>, Errno> {
+        let _call = Call::begin();
         self.check()?;
         let mut inbound = self.inbound();
         if !inbound.has_some() {

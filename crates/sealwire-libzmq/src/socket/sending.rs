@@ -12,7 +12,7 @@ use super::{DONTWAIT, SNDMORE, Socket};
 use crate::errno::Errno;
 #[cfg(feature = "draft")]
 use crate::message::Address;
-use crate::message::Msg;
+use crate::message::{Call, Msg};
 use crate::options::number;
 
 /// The parts of a message that is not complete.
@@ -89,6 +89,7 @@ impl Socket {
     ///
     /// Those of [`send`](Self::send) for the first message that is left.
     pub(crate) fn send_whole(&self, messages: &mut VecDeque<Message>) -> Result<(), Errno> {
+        let _call = Call::begin();
         self.check()?;
         let _outbound = self.outbound();
         self.check_lost()?;

@@ -19,6 +19,9 @@ pub struct Config {
     /// The routing id to announce; at most 255 bytes, empty for none. ZeroMQ gives a meaning to
     /// those of REQ, DEALER and ROUTER.
     pub routing_id: Vec<u8>,
+    /// Whether REQ, DEALER and ROUTER announce an empty routing id too, as libzmq's do. It means the same as none.
+    /// Default `false`.
+    pub announces_empty_routing_id: bool,
     /// How the peers prove themselves and protect what they say.
     pub mechanism: MechanismConfig,
     /// Properties of the application, sent in the handshake beside `Socket-Type` and `Identity`.
@@ -37,6 +40,7 @@ impl Config {
         Self {
             socket_type,
             routing_id: Vec::new(),
+            announces_empty_routing_id: false,
             mechanism: MechanismConfig::null(),
             metadata: Vec::new(),
             limits: Limits::default(),
@@ -92,6 +96,7 @@ impl Config {
         LocalMetadata {
             socket_type: self.socket_type,
             routing_id: &self.routing_id,
+            announces_empty: self.announces_empty_routing_id,
             additional: &self.metadata,
         }
     }

@@ -6,6 +6,7 @@
 //!   handles.rs    what handles ask and is done at once      blocking.rs    what they wait for
 //!   links.rs      what links and the engine ask             readable.rs    who waits for messages
 //!   leaving.rs    what disconnecting changes at once        awaiting.rs    queues for peers that are to come
+//!   peers.rs      what handles ask about peers
 //!        │
 //!        ▼ under the lock
 //!   queues.rs     pattern and pipes      endpoints.rs      lifecycle.rs
@@ -28,6 +29,7 @@ mod holders;
 mod leaving;
 mod lifecycle;
 mod links;
+mod peers;
 mod present;
 mod protocol;
 mod queues;

@@ -25,6 +25,7 @@ fn cookies(engine: &dyn Engine) -> Arc<ServerCookies> {
 pub(super) fn protocol_config(engine: &dyn Engine, options: &SocketOptions) -> Config {
     Config {
         routing_id: options.routing_id.clone(),
+        announces_empty_routing_id: options.as_libzmq,
         mechanism: mechanism(engine, options),
         metadata: options.metadata.clone(),
         limits: Limits {

@@ -18,7 +18,7 @@ use crate::peer::Peer;
 use crate::text::printable;
 
 /// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
-/// what nobody subscribed to, types that do not fit each other are connected over `inproc`, a ZAP handler is told the
+/// what nobody subscribed to, an empty routing id is announced, types that do not fit each other are connected over `inproc`, a ZAP handler is told the
 /// socket's own routing id, and where there is none only passwords are refused, unless `zap_enforced`. The peer is told
 /// nothing where a handler gave no decision. What came from a peer is discarded as the socket disconnects from it. A peer that broke the protocol or turned the socket away is not connected to
 /// again.
