@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite pyzmq-suite ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite ruby python clean
 
 all: test lint docs
 
@@ -126,12 +126,13 @@ endif
 libzmq-suite: $(LIBZMQ)
 	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --library "$(LIBZMQ)"
 
-## Those that need its draft functions. The library replaces the one that was built without.
+## Those that need its draft functions. That library is built in a folder of its own, as it has the same name.
+DRAFT = $(abspath $(or $(CARGO_TARGET_DIR),target))/draft
 libzmq-drafts-suite:
-	cargo build -p sealwire-libzmq --features draft
+	CARGO_TARGET_DIR="$(DRAFT)" cargo build -p sealwire-libzmq --features draft
 	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --drafts \
 		$$(sed -n 's/^\[\(.*\)\]$$/--only \1/p' libzmq-suite/expected-drafts.toml) \
-		--library "$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/libsealwire_libzmq.so"
+		--library "$(DRAFT)/debug/libsealwire_libzmq.so"
 
 pyzmq-suite: $(LIBZMQ)
 	python3 interop/pyzmq-suite/suite.py --library "$(LIBZMQ)"

@@ -9,8 +9,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cargo test --quiet --locked --package sealwire-libzmq --features draft --lib
+# In a folder of its own: cargo gives the library the same name with the feature and without.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../../target}/draft
 cargo build --quiet --locked --package sealwire-libzmq --features draft
-library=${CARGO_TARGET_DIR:-../../target}/debug/libsealwire_libzmq.so
+library=$CARGO_TARGET_DIR/debug/libsealwire_libzmq.so
 python3 tests/header.py include/zmq.h --drafts >"$work/declared"
 nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort >"$work/exported"
 diff "$work/declared" "$work/exported" || {
