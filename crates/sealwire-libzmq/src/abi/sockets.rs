@@ -211,6 +211,7 @@ pub extern "C" fn zmq_sendiov(
     flags: c_int,
 ) -> c_int {
     guard::number(|| {
+        let _call = Call::begin();
         let socket = socket(handle)?;
         if count == 0 || elements.is_null() {
             return Err(Errno::INVAL);
@@ -218,7 +219,7 @@ pub extern "C" fn zmq_sendiov(
         let elements = objects(elements, count)?;
         let mut size = 0;
         for (index, element) in elements.iter().enumerate() {
-            let part = Frame::copy_from_slice(bytes(element.iov_base, element.iov_len)?);
+            let part = bytes(element.iov_base, element.iov_len)?;
             let more = if index + 1 < count { SNDMORE } else { 0 };
             socket.send(&mut Frames::single(part), flags & !SNDMORE | more)?;
             size = element.iov_len;
@@ -236,6 +237,7 @@ pub extern "C" fn zmq_recviov(
     flags: c_int,
 ) -> c_int {
     guard::number(|| {
+        let _call = Call::begin();
         let socket = socket(handle)?;
         let count = object(count).map_err(|_| Errno::INVAL)?;
         if *count == 0 || elements.is_null() {

@@ -160,15 +160,26 @@ pub fn send(
     over: impl Fn() -> bool,
 ) -> Result<(), Error> {
     let core = socket.core()?;
-    if core.send_or_leave(message)? {
+    once_there_is_room(core, limit, over, || core.send_or_leave(message))
+}
+
+/// Attempts it at once, and then whenever there may be room, until it is done.
+#[inline]
+fn once_there_is_room(
+    core: &SocketCore,
+    limit: impl FnOnce() -> Option<Duration>,
+    over: impl Fn() -> bool,
+    mut attempt: impl FnMut() -> Result<bool, Error>,
+) -> Result<(), Error> {
+    if attempt()? {
         return Ok(());
     }
     let limit = limit();
-    let room = core.wait_for_room(limit, || match over() {
+    let done = core.wait_for_room(limit, || match over() {
         true => Err(Error::Closed),
-        false => core.send_or_leave(message),
+        false => attempt(),
     })?;
-    room.map_err(|why| core.unfinished(why, Operation::Send, limit))
+    done.map_err(|why| core.unfinished(why, Operation::Send, limit))
 }
 
 /// The same without waiting.
@@ -196,19 +207,10 @@ pub fn send_many(
     over: impl Fn() -> bool,
 ) -> Result<(), Error> {
     let core = socket.core()?;
-    let mut attempt = || {
+    once_there_is_room(core, limit, over, || {
         core.try_send_many(messages)?;
-        Ok::<_, Error>(messages.is_empty())
-    };
-    if attempt()? {
-        return Ok(());
-    }
-    let limit = limit();
-    let room = core.wait_for_room(limit, || match over() {
-        true => Err(Error::Closed),
-        false => attempt(),
-    })?;
-    room.map_err(|why| core.unfinished(why, Operation::Send, limit))
+        Ok(messages.is_empty())
+    })
 }
 
 /// Waits until a message that begins with `head` would be taken, or the error of sending it is known.
@@ -223,15 +225,7 @@ pub fn wait_for_room(
     over: impl Fn() -> bool,
 ) -> Result<(), Error> {
     let core = socket.core()?;
-    if core.takes(head)? {
-        return Ok(());
-    }
-    let limit = limit();
-    let done = core.wait_for_room(limit, || match over() {
-        true => Err(Error::Closed),
-        false => core.takes(head),
-    })?;
-    done.map_err(|why| core.unfinished(why, Operation::Send, limit))
+    once_there_is_room(core, limit, over, || core.takes(head))
 }
 
 /// Makes those who wait ask again whether it is over.
