@@ -148,6 +148,7 @@ impl Socket {
         if !inbound.has_some() {
             let most = match self.socket_type {
                 SocketType::Req | SocketType::Rep => 1,
+                _ if self.has_byte_budget() => 1,
                 _ => BATCH,
             };
             self.fetch(&mut inbound, most, DONTWAIT)?;
@@ -195,12 +196,20 @@ impl Socket {
         if !uncounted {
             return 1;
         }
+        if self.has_byte_budget() {
+            return 1;
+        }
         let settings = self.settings();
         let mark = settings.int(number::RCVHWM);
         match (mark == 0 || mark >= UNCOUNTED) && !settings.flag(number::CONFLATE) {
             true => BATCH,
             false => 1,
         }
+    }
+
+    /// Messages that were taken count against it no more, and may be of any size.
+    fn has_byte_budget(&self) -> bool {
+        self.settings().bits(number::RCV_BYTE_BUDGET) != 0
     }
 
     /// Gives back what was taken and nobody asked for: to be counted as unread, or to be forgotten with its peer.
@@ -234,6 +243,12 @@ mod tests {
             assert_eq!(most(socket_type, counted), 1);
             assert_eq!(most(socket_type, &[(number::CONFLATE, 1)]), 1);
         }
+        let budgeted = context.open_briefly(SocketType::Pull);
+        let budget = 1_000_000_u64.to_ne_bytes();
+        budgeted
+            .set(number::RCV_BYTE_BUDGET, Some(&budget))
+            .unwrap();
+        assert_eq!(budgeted.most_at_once(), 1);
         assert_eq!(most(SocketType::Router, &[]), BATCH);
         assert_eq!(
             most(SocketType::Router, &[(number::ROUTER_MANDATORY, 1)]),

@@ -141,6 +141,17 @@ impl Pipe {
         self.inbound_bytes = 0;
     }
 
+    /// Takes out what was received and nobody will read. Returns how many messages it was.
+    pub(super) fn discard_unread(&mut self, signals: &mut Signals) -> usize {
+        let unread = self.inbound.len();
+        self.inbound_bytes = 0;
+        self.senders.clear();
+        for frames in self.inbound.drain(..) {
+            signals.discard(frames);
+        }
+        unread
+    }
+
     /// Queues a subscription or a cancellation.
     pub(super) fn push_change(
         &mut self,

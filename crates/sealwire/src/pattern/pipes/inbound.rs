@@ -105,12 +105,7 @@ impl Pipes {
         let mut ended = Vec::new();
         for (id, pipe) in &mut self.slab {
             ended.extend(pipe.life.has_ended().then_some(id));
-            unread += pipe.inbound.len();
-            pipe.inbound_bytes = 0;
-            pipe.senders.clear();
-            for frames in pipe.inbound.drain(..) {
-                self.signals.discard(frames);
-            }
+            unread += pipe.discard_unread(&mut self.signals);
         }
         for id in ended {
             self.release(id);
@@ -120,16 +115,8 @@ impl Pipes {
 
     /// The same for one peer, that the socket has.
     pub(crate) fn discard_unread_of(&mut self, id: PipeId) -> usize {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return 0;
-        };
-        let unread = pipe.inbound.len();
-        pipe.inbound_bytes = 0;
-        pipe.senders.clear();
-        for frames in pipe.inbound.drain(..) {
-            self.signals.discard(frames);
-        }
-        unread
+        let pipe = self.slab.get_mut(id);
+        pipe.map_or(0, |pipe| pipe.discard_unread(&mut self.signals))
     }
 
     pub(crate) fn has_inbound(&self, id: PipeId) -> bool {
