@@ -62,6 +62,13 @@ fn credit_is_of_bytes_too_and_one_task_may_always_go() {
     }
     world.run();
     assert_eq!(take_all(&mut world, worker).len(), 3);
+    for left in [3, 3, 1] {
+        for _ in 0..3 {
+            world.end(worker, Ended::Done, b"");
+        }
+        world.run();
+        assert_eq!(take_all(&mut world, worker).len(), left);
+    }
     let mut world = World::new(options());
     let worker = world.join(Hello {
         credit_bytes: 0,
@@ -380,6 +387,25 @@ fn work_that_was_done_while_the_connection_was_cut_is_told_over_the_next_one() {
     let all = counters(&world);
     assert_eq!((first.counter, all.done, all.late, all.lost), (1, 1, 1, 2));
     assert_eq!(world.distributor.pending(), 1);
+}
+
+#[test]
+fn an_outcome_that_had_not_left_before_the_cut_is_told_after_it_where_it_says_done() {
+    let mut world = World::new(options());
+    let worker = world.join(hello(2));
+    for _ in 0..2 {
+        world.add(b"task").unwrap();
+    }
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [1, 2]);
+    world.end(worker, Ended::Done, b"");
+    world.end(worker, Ended::Failed, b"");
+    world.cut(worker);
+    world.connect(worker);
+    world.run();
+    let all = counters(&world);
+    assert_eq!((all.done, all.late, all.failed, all.lost), (1, 1, 0, 2));
+    assert_eq!(world.people[&worker].core.counters().untold, 1);
 }
 
 #[test]
