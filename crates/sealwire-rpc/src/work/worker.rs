@@ -10,7 +10,7 @@ use sealwire::{Endpoint, Frame, Monitor, Security, SocketBuilder};
 use super::driver::{Core, Driver};
 use super::error::Error;
 use super::number::TaskNumber;
-use super::proto::{Ended, Hello, Taken, Violation, WorkerCore, WorkerCounters};
+use super::proto::{Ended, Hello, Taken, Violation, WorkerCore, WorkerCounters, shortened};
 use crate::limits::Limits;
 use crate::limits::work::{
     BATCH_BYTES, CREDIT, CREDIT_BYTES, MAX_CREDIT, MAX_REASON, MAX_TASK, MESSAGE_MARGIN,
@@ -338,8 +338,8 @@ impl Task {
     }
 
     fn end_failed(&mut self, reason: &str) {
-        let end = reason.floor_char_boundary(self.max_result().min(MAX_REASON));
-        let reason = Bytes::copy_from_slice(&reason.as_bytes()[..end]);
+        let reason = shortened(reason, self.max_result().min(MAX_REASON));
+        let reason = Bytes::copy_from_slice(reason.as_bytes());
         self.end(Ended::Failed, reason);
     }
 

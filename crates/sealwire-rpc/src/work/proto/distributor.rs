@@ -18,6 +18,7 @@ use bytes::Bytes;
 use sealwire::Frame;
 
 use super::counters::DistributorCounters;
+use super::reason::shortened;
 use super::tasks::{Place, Task, Tasks, Turn};
 use super::violation::Violation;
 use super::wire::{self, Ended, FromWorker, Hello, Reported, Welcome};
@@ -376,8 +377,10 @@ impl DistributorCore {
 
     /// Tries a task again, at once or later, or sets it aside.
     fn attempt_failed(&mut self, counter: u64, reason: &str, again: Option<Duration>) {
-        let end = reason.floor_char_boundary(MAX_REASON);
-        if !self.tasks.failed(counter, reason[..end].into()) {
+        if !self
+            .tasks
+            .failed(counter, shortened(reason, MAX_REASON).into())
+        {
             self.tasks.set_aside(counter);
             self.changes.ended = true;
             return;

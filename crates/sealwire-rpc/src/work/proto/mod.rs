@@ -5,6 +5,7 @@
 
 mod counters;
 mod distributor;
+mod reason;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ mod workers;
 
 pub use counters::{DistributorCounters, WorkerCounters};
 pub(crate) use distributor::{DistributorCore, DistributorOptions, HeldTask};
+pub(crate) use reason::shortened;
 pub(crate) use violation::Violation;
 pub(crate) use wire::{Ended, Hello};
 pub(crate) use worker::{Taken, WorkerCore};
