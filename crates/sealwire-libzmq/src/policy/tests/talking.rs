@@ -1,7 +1,7 @@
 //! What rules let through: with the mechanism, the keys and the clients that they name.
 
+use sealwire::Mechanism;
 use sealwire::auth::{AllowAnyone, AllowedKeys};
-use sealwire::{Event, Mechanism};
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn is_refused(endpoint: &str, security: impl Into<Security>) -> bool {
     let monitor = client.monitor();
     client.connect(endpoint).unwrap();
     loop {
-        match monitor.wait_next().unwrap() {
+        match next(&monitor) {
             Event::Failed(_) => return true,
             Event::Ready { .. } => return false,
             _ => {}
@@ -170,12 +170,12 @@ fn a_list_is_read_again_while_the_program_runs() {
     client.connect(&*endpoint).unwrap();
     arrives(&client, &server);
     // It may have come before the list was read again, and been refused at first.
-    while !matches!(monitor.wait_next().unwrap(), Event::Ready { .. }) {}
+    while !matches!(next(&monitor), Event::Ready { .. }) {}
     // Off the list again.
     fs::write(rules.path("new"), old).unwrap();
     fs::rename(rules.path("new"), rules.path("clients")).unwrap();
     while !matches!(
-        monitor.wait_next().unwrap(),
+        next(&monitor),
         Event::Failed(_) | Event::Disconnected { .. }
     ) {}
     assert!(is_refused(&endpoint, security()));
@@ -243,7 +243,7 @@ fn ipc_is_plain_text_unless_a_rule_names_it_and_inproc_has_no_rules() {
     arrives(&client, &server);
 
     let context = Arc::new(Context::new(governing));
-    let [pull, push] = [SocketType::Pull, SocketType::Push].map(|one| context.open(one).unwrap());
+    let [pull, push] = [SocketType::Pull, SocketType::Push].map(|one| context.open_briefly(one));
     pull.bind("inproc://here").unwrap();
     push.connect("inproc://here").unwrap();
     passes(&push, &pull);
@@ -333,7 +333,7 @@ fn a_server_that_lets_anyone_in_by_the_program_is_no_server_of_a_rule() {
         let client = socket(&governing, SocketType::Push);
         client.connect(&endpoint.to_string()).unwrap();
         loop {
-            match monitor.wait_next().unwrap() {
+            match next(&monitor) {
                 Event::Failed(_) => break,
                 Event::Ready { .. } => panic!("a server without the key was taken"),
                 _ => {}
