@@ -93,6 +93,53 @@ fn a_client_may_stay_anonymous_where_anyone_may_come() {
     assert_eq!((mechanism(&server), mechanism(&client)), (100, 100));
 }
 
+/// The key that the next message came with.
+fn key_shown(from: &Socket, to: &Native) -> sealwire::PublicKey {
+    leaves(from, to).peer().unwrap().public_key().unwrap()
+}
+
+#[test]
+fn an_anonymous_client_shows_another_key_on_each_connection() {
+    let rules = Rules::new();
+    let anonymous = CLIENT.replace("secret_key_file = \"client.key\"", "anonymous = true");
+    let governing = rules.governing(&format!("[[rule]]\nconnect = \"tcp://*:*\"\n{anonymous}"));
+    let keys = [(); 2].map(|()| {
+        let security = Security::blake3_server(rules.server.clone(), AllowAnyone);
+        let server = native(SocketType::Pull, security);
+        let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
+        let client = socket(&governing, SocketType::Push);
+        client.connect(&endpoint.to_string()).unwrap();
+        key_shown(&client, &server)
+    });
+    assert_ne!(keys[0], keys[1]);
+}
+
+#[test]
+fn the_list_of_a_server_may_be_a_directory_and_an_empty_one_is_told_of() {
+    let rules = Rules::new();
+    let folder = rules.path("clients.d");
+    fs::create_dir(&folder).unwrap();
+    let governing = rules.governing(&format!(
+        "[[rule]]\nbind = \"tcp://*:*\"\n{}",
+        SERVER.replace("\"clients\"", "\"clients.d\"")
+    ));
+    let server = socket(&governing, SocketType::Pull);
+    let monitor = server.inner_monitor();
+    let endpoint = bound(&server, "tcp://127.0.0.1:*");
+    while !matches!(next(&monitor), Event::NobodyAllowed { .. }) {}
+    assert!(is_refused(&endpoint, blake3_client(&rules)));
+
+    fs::copy(rules.path("client.pub"), folder.join("alice.pub")).unwrap();
+    let server = socket(&governing, SocketType::Pull);
+    let endpoint = bound(&server, "tcp://127.0.0.1:*");
+    let client = native(SocketType::Push, blake3_client(&rules));
+    client.connect(&*endpoint).unwrap();
+    arrives(&client, &server);
+    let stranger = KeyPair::generate();
+    let stranger = Security::blake3_client_with_keys(rules.server.public(), stranger);
+    assert!(is_refused(&endpoint, stranger));
+}
+
 #[test]
 fn the_server_of_a_rule_may_connect_and_the_client_bind() {
     let rules = Rules::new();
