@@ -279,6 +279,24 @@ fn each_endpoint_of_a_socket_has_its_own_rule_whatever_options_are_set_between()
 }
 
 #[test]
+fn an_endpoint_has_the_keys_of_its_rule_right_after_one_of_another() {
+    let rules = Rules::new();
+    let other = SERVER.replace("server.key", "old.key");
+    let governing = rules.governing(&format!(
+        "[[rule]]\nbind = \"tcp://127.0.0.1:*\"\n{SERVER}[[rule]]\nbind = \"tcp://localhost:*\"\n{other}"
+    ));
+    let server = socket(&governing, SocketType::Pull);
+    let endpoints =
+        ["127.0.0.1", "localhost"].map(|host| bound(&server, &format!("tcp://{host}:*")));
+    for (endpoint, keys) in endpoints.iter().zip([&rules.server, &rules.old]) {
+        let security = Security::blake3_client_with_keys(keys.public(), rules.client.clone());
+        let client = native(SocketType::Push, security);
+        client.connect(&**endpoint).unwrap();
+        arrives(&client, &server);
+    }
+}
+
+#[test]
 fn ipc_is_plain_text_unless_a_rule_names_it_and_inproc_has_no_rules() {
     let rules = Rules::new();
     let governing = rules.server("ipc:///nowhere/*");
@@ -346,7 +364,8 @@ fn without_rules_a_program_is_as_with_libzmq_and_warned_once_of_plain_text() {
         .unwrap();
     bound(&curve, "tcp://*:*");
     assert_eq!(governing.told(), [] as [&str; 0]);
-    // Whatever was told before.
+    // Whatever was told before, once.
+    governing.tell("another line".into());
     governing.tell("another line".into());
     let any = bound(&server, "tcp://*:*");
     let client = native(SocketType::Push, Security::plain_text());
@@ -362,6 +381,20 @@ fn without_rules_a_program_is_as_with_libzmq_and_warned_once_of_plain_text() {
         "{warning}"
     );
     assert!(warning.contains("SEALWIRE_CONFIG"), "{warning}");
+}
+
+#[test]
+fn the_plain_of_a_program_is_plain_text_too() {
+    let governing = Arc::new(Governing::new(Ok(None)));
+    let server = socket(&governing, SocketType::Pull);
+    let on = 1_i32.to_ne_bytes();
+    server.set(number::PLAIN_SERVER, Some(&on)).unwrap();
+    bound(&server, "tcp://*:*");
+    let told = governing.told();
+    assert!(
+        told.len() == 1 && told[0].contains("is plain text and leaves this machine"),
+        "{told:?}"
+    );
 }
 
 #[test]
