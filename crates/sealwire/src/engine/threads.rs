@@ -75,7 +75,9 @@ impl Threads {
             match spawned {
                 Ok(thread) => started.lock().push(thread),
                 Err(error) => {
+                    // Nothing that was given to the threads is in use behind the error.
                     started.shut_down();
+                    started.join();
                     return Err(error);
                 }
             }
