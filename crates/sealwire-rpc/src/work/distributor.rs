@@ -207,9 +207,11 @@ impl DistributorBuilder {
     /// [`Error::Socket`] if an option of the socket is out of its range, or the system gives no thread or no random
     /// number.
     pub fn build(self) -> Result<Distributor, Error> {
-        let mut limits = Limits::default();
-        limits.max_body = self.options.max_result.saturating_add(BATCH_BYTES as u32);
-        limits.read = self.silence;
+        let limits = Limits {
+            max_body: self.options.max_result.saturating_add(BATCH_BYTES as u32),
+            read: self.silence,
+            ..Limits::default()
+        };
         let socket = limited(self.socket, &limits)
             .max_connections(self.max_workers)
             .build()?;

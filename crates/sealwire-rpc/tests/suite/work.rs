@@ -115,25 +115,22 @@ fn of_three_workers_one_dies_with_its_tasks_and_all_are_done() {
     eventually("all workers are there", || {
         distributor.counters().workers == 3
     });
-    for number in 0..TASKS {
+    let add = |number: u32| {
         let body = [&number.to_be_bytes()[..], &[7; 1_000]].concat();
         distributor.add_blocking(body, Some(TIMEOUT)).unwrap();
-        if number == TASKS / 3 {
-            let mut line = String::new();
-            let mut output = BufReader::new(doomed.stdout.take().unwrap());
-            while !line.contains(HAS_TAKEN) {
-                line.clear();
-                assert_ne!(
-                    output.read_line(&mut line).unwrap(),
-                    0,
-                    "it ended by itself"
-                );
-            }
-            // With those that it took, and with those in its buffers.
-            doomed.kill().unwrap();
-            doomed.wait().unwrap();
-        }
+    };
+    (0..TASKS / 3).for_each(add);
+    let mut line = String::new();
+    let mut output = BufReader::new(doomed.stdout.take().unwrap());
+    while !line.contains(HAS_TAKEN) {
+        line.clear();
+        let read = output.read_line(&mut line).unwrap();
+        assert_ne!(read, 0, "it ended by itself");
     }
+    // With those that it took, and with those in its buffers.
+    doomed.kill().unwrap();
+    doomed.wait().unwrap();
+    (TASKS / 3..TASKS).for_each(add);
     distributor.finished_blocking(Some(TIMEOUT)).unwrap();
     stop.store(true, Ordering::SeqCst);
     let mut times = BTreeMap::<u32, u32>::new();

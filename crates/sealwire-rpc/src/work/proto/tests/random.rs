@@ -44,7 +44,7 @@ struct Ledger {
 }
 
 fn poisonous(counter: u64) -> bool {
-    counter % 701 == 0
+    counter.is_multiple_of(701)
 }
 
 struct Play {
