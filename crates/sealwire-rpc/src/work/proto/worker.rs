@@ -17,8 +17,8 @@ pub(crate) struct Taken {
     pub(crate) counter: u64,
     pub(crate) attempt: u32,
     pub(crate) body: Bytes,
-    /// The connection that it came over.
-    connection: u32,
+    /// The link that it came over.
+    link: u64,
     /// Bytes of the largest result.
     pub(crate) max_result: u32,
 }
@@ -31,6 +31,8 @@ impl Taken {
 
 /// The present connection.
 struct Link {
+    /// Tells it from others, as numbers of connections may come again.
+    number: u64,
     connection: u32,
     welcome: Option<Welcome>,
     /// Attempts that came over it and have no outcome that left.
@@ -42,7 +44,7 @@ struct Link {
 /// The outcome of an attempt that has not left.
 struct Untold {
     distributor: u64,
-    connection: u32,
+    link: u64,
     cost: usize,
     counter: u64,
     attempt: u32,
@@ -59,6 +61,8 @@ impl Untold {
 pub(crate) struct WorkerCore {
     hello: Hello,
     link: Option<Link>,
+    /// Connections that there were.
+    links: u64,
     /// Received, and not taken.
     queue: VecDeque<Taken>,
     /// Taken, and without an outcome.
@@ -80,6 +84,7 @@ impl WorkerCore {
         WorkerCore {
             hello,
             link: None,
+            links: 0,
             queue: VecDeque::new(),
             begun: 0,
             untold: VecDeque::new(),
@@ -115,7 +120,7 @@ impl WorkerCore {
     fn tell(&mut self, task: &Taken, ended: Ended, result: Bytes) {
         self.untold.push_back(Untold {
             distributor: task.distributor,
-            connection: task.connection,
+            link: task.link,
             cost: task.cost(),
             counter: task.counter,
             attempt: task.attempt,
@@ -178,7 +183,9 @@ impl WorkerCore {
 
     pub(crate) fn connected(&mut self, connection: u32) {
         self.disconnected();
+        self.links += 1;
         self.link = Some(Link {
+            number: self.links,
             connection,
             welcome: None,
             open: 0,
@@ -263,7 +270,7 @@ impl WorkerCore {
             counter: handed.counter,
             attempt: handed.attempt,
             body: handed.body,
-            connection: link.connection,
+            link: link.number,
             max_result: welcome.max_result,
         };
         if self.leaves {
@@ -309,7 +316,7 @@ impl WorkerCore {
             } else {
                 self.counters.untold += 1;
             }
-            if untold.connection == link.connection {
+            if untold.link == link.number {
                 link.open -= 1;
                 link.bytes -= untold.cost;
             }

@@ -666,3 +666,39 @@ fn a_distributor_that_stops_hands_nothing_out_and_returns_what_it_has() {
     assert_eq!((left[0].counter, &left[0].body[..]), (2, &b"b"[..]));
     assert_eq!(world.distributor.pending(), 0);
 }
+
+/// The credit of a connection is its own, also where a later one has the number of an earlier one.
+#[test]
+fn a_task_of_an_earlier_connection_takes_no_credit_of_the_next() {
+    use super::super::wire::{Welcome, add_task, begin_tasks};
+    let mut core = super::super::WorkerCore::new(Hello {
+        credit: 1,
+        credit_bytes: 400,
+        max_task: 300,
+    });
+    let welcome = Welcome {
+        distributor: ID,
+        max_result: 1,
+    };
+    let task = |counter| {
+        let mut message = begin_tasks(0);
+        add_task(&mut message, counter, 1, b"");
+        message
+    };
+    let mut begun = Vec::new();
+    for counter in 1..=3 {
+        core.connected(7);
+        assert_eq!(core.receive(7, welcome.message().into()), Ok(()));
+        assert_eq!(core.receive(7, task(counter).into()), Ok(()));
+        begun.push(core.take().unwrap());
+        for earlier in begun.drain(..begun.len() - 1) {
+            core.end(&earlier, Ended::Done, Bytes::new());
+        }
+        core.flush(|_, messages| messages.clear());
+        assert_eq!(
+            core.receive(7, task(9).into()),
+            Err(Violation::BeyondCredit)
+        );
+        core.disconnected();
+    }
+}
