@@ -17,6 +17,7 @@ use super::failure::Failed;
 use super::reading::ReadList;
 use super::world::{PollEvent, World};
 use crate::exit::{Code, Failure};
+use crate::service::given_up::{self, Kind};
 
 /// How exactly deadlines are kept.
 const TICK: Duration = Duration::from_millis(50);
@@ -266,6 +267,7 @@ impl<W: World> Server<W> {
                 .filter(left)
                 .map(|(id, _)| *id)
                 .collect();
+            given_up::count(Kind::Connections, ids.len() as u64);
             for id in ids {
                 self.fail(id, &Failed::Stopped);
             }
