@@ -267,7 +267,11 @@ impl<W: World> Server<W> {
                 .filter(left)
                 .map(|(id, _)| *id)
                 .collect();
-            given_up::count(Kind::Connections, ids.len() as u64);
+            // A listener has not accepted those who wait to be let in.
+            let is_listener = matches!(self.role, Role::Listener(_));
+            let accepted = |id: &&u64| !is_listener || self.connections[*id].admitted().is_some();
+            let broken_off = ids.iter().filter(accepted).count();
+            given_up::count(Kind::Connections, broken_off as u64);
             for id in ids {
                 self.fail(id, &Failed::Stopped);
             }
