@@ -97,7 +97,7 @@ FLOORS = {
         ["handler"],
         ["client", "server"],
         ["blocking"],
-        ["monte", "typed"],
+        ["monte", "typed", "work"],
     ],
     "crates/sealwire-simd": [
         ["instructions", "level"],
