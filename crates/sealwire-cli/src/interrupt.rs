@@ -27,7 +27,7 @@ const BIND_TIME: Duration = Duration::from_secs(1);
 /// Between what is broken off and the end of a program whose threads do not notice, such as one that nobody reads.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// Between two attempts to take the lock of those that bind.
+/// Between two attempts: to take the lock of those that bind, to read which signal came.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Held while an endpoint is bound.
@@ -246,11 +246,33 @@ pub(crate) fn for_at_most(limit: Duration, action: impl FnOnce() + Send + 'stati
 
 #[cfg(unix)]
 fn on_signals(action: impl Fn(i32) + Send + 'static) -> Result<(), Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::Signals;
+    use std::io::Read as _;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
 
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|e| cannot(&e))?;
-    threads::spawn(move || signals.forever().for_each(action)).map(drop)
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::{flag, low_level};
+
+    let last = Arc::new(AtomicUsize::new(0));
+    // A pipe and no socket: each signal leaves a byte, also beside others of the same number.
+    let (mut came, comes) = std::io::pipe().map_err(|e| cannot(&e))?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The number is there before the byte that tells of it.
+        let number = usize::try_from(signal).unwrap_or_default();
+        flag::register_usize(signal, last.clone(), number).map_err(|e| cannot(&e))?;
+        let comes = comes.try_clone().map_err(|e| cannot(&e))?;
+        low_level::pipe::register(signal, comes).map_err(|e| cannot(&e))?;
+    }
+    threads::spawn(move || {
+        loop {
+            match came.read(&mut [0]) {
+                Ok(1) => action(i32::try_from(last.load(Ordering::SeqCst)).unwrap_or_default()),
+                // A program that no longer listens could not be stopped.
+                _ => thread::sleep(PAUSE),
+            }
+        }
+    })
+    .map(drop)
 }
 
 #[cfg(not(unix))]

@@ -217,20 +217,20 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         Reporter::watch(&frontend.socket, options.report, Some("frontend"))?,
         Reporter::watch(&backend.socket, options.report, Some("backend"))?,
     ];
-    let before = Arc::<OnceLock<u64>>::default();
+    let before = Arc::<OnceLock<stopping::Before>>::default();
     let beside = capture.iter().chain(&control);
     let all = [&frontend, &backend].into_iter().chain(beside);
     let all: Vec<_> = all.map(|opened| opened.socket.clone()).collect();
-    let (of_begin, sides) = (before.clone(), [all[0].clone(), all[1].clone()]);
+    let (of_begin, begins, ends) = (before.clone(), all.clone(), all.clone());
     // A program that sees it listen may stop it at once.
     interrupt::finish_on_signal(Stop {
         grace: options.service.grace,
         begin: Box::new(move || {
-            let _ = of_begin.set(stopping::not_passed_on(&sides));
-            stopping::pass_on_what_came(&sides);
+            of_begin.get_or_init(|| stopping::Before::of(&begins));
+            stopping::pass_on_what_came(&begins[..2]);
         }),
         break_off: Box::new(move || {
-            for socket in all {
+            for socket in ends {
                 let _ = socket.close_with_linger(Duration::ZERO);
             }
         }),
@@ -265,7 +265,7 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
     }
     let outcome = device.run();
     if interrupt::requested() {
-        let before = before.get().copied().unwrap_or_default();
+        let before = before.get_or_init(|| stopping::Before::of(&all));
         stopping::close([frontend, backend], [capture, control], before, &outcome);
         reporters.into_iter().for_each(Reporter::finish_stopped);
         return match outcome {

@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Has what came pass through. A side that only receives takes no new peers and ends its half of each connection.
 /// Other sides take no new peers either, and what they have, until nothing waits on either.
-pub(super) fn pass_on_what_came(sides: &[Socket; 2]) {
+pub(super) fn pass_on_what_came(sides: &[Socket]) {
     let pull = sides
         .iter()
         .find(|side| side.socket_type() == SocketType::Pull);
@@ -37,42 +37,57 @@ pub(super) fn pass_on_what_came(sides: &[Socket; 2]) {
         };
         thread::sleep(PAUSE.min(interrupt::left()));
     }
-    for side in sides.clone() {
-        let _ = side.close_with_linger(interrupt::left());
+    for side in sides {
+        let _ = side.clone().close_with_linger(interrupt::left());
     }
 }
 
 /// Messages that came and did not go on: those nobody read, and those that were in hand.
-pub(super) fn not_passed_on(sides: &[Socket; 2]) -> u64 {
-    let of = |side: &Socket| {
-        let counters = side.counters();
-        let in_hand = match side.socket_type() {
-            // They drop what a peer has no room for, also without being told to stop.
-            SocketType::Router | SocketType::XPub => 0,
-            _ => counters.dropped_at_send,
-        };
-        counters.dropped_unread + in_hand
+fn not_passed_on(side: &Socket) -> u64 {
+    let counters = side.counters();
+    let in_hand = match side.socket_type() {
+        // They drop what a peer has no room for, also without being told to stop.
+        SocketType::Router | SocketType::XPub => 0,
+        _ => counters.dropped_at_send,
     };
-    sides.iter().map(of).sum()
+    counters.dropped_unread + in_hand
 }
 
-/// Closes the sockets within what is left of the time, and counts what was given up. `before` had not been passed
-/// on when the stop began.
+/// What a proxy had lost when the stop began.
+pub(super) struct Before {
+    not_passed_on: u64,
+    unsent: u64,
+}
+
+impl Before {
+    /// As of now, of all of its sockets, the two sides first.
+    pub(super) fn of(all: &[Socket]) -> Self {
+        let unsent = all.iter().map(|socket| socket.counters().dropped_unsent);
+        Before {
+            not_passed_on: all.iter().take(2).map(not_passed_on).sum(),
+            unsent: unsent.sum(),
+        }
+    }
+}
+
+/// Closes the sockets within what is left of the time, and counts what was given up.
 pub(super) fn close(
     sides: [Socket; 2],
     beside: [Option<Socket>; 2],
-    before: u64,
+    before: &Before,
     outcome: &Result<(), Error>,
 ) {
     if let Err(Error::Drained { cut_off }) = outcome {
         given_up::count(Kind::CutOff, *cut_off as u64);
     }
+    let mut unsent = 0;
     for socket in sides.iter().chain(beside.iter().flatten()) {
         let closed = socket.clone().close_with_linger(interrupt::left());
         if let Err(Error::Unsent(messages)) = closed {
-            given_up::count(Kind::Unsent, messages as u64);
+            unsent += messages as u64;
         }
     }
-    let unread = not_passed_on(&sides).saturating_sub(before);
-    given_up::count(Kind::Unread, unread);
+    given_up::count(Kind::Unsent, unsent.saturating_sub(before.unsent));
+    let unread: u64 = sides.iter().map(not_passed_on).sum();
+    given_up::count(Kind::Unread, unread.saturating_sub(before.not_passed_on));
 }

@@ -57,7 +57,7 @@ fn drains(socket_type: SocketType) -> bool {
 
 /// Has the socket take nothing new.
 fn begin_to_stop(socket: &Socket, state: &State) {
-    let _ = state.counters.set(socket.counters());
+    state.counters.get_or_init(|| socket.counters());
     if state.awaits_peers.load(Ordering::SeqCst) {
         let _ = socket.clone().close_with_linger(Duration::ZERO);
     } else if drains(socket.socket_type()) {
@@ -326,15 +326,16 @@ impl Opened {
 
 /// Closes a socket within what is left of the time, and counts what was given up.
 fn close_stopped(socket: Socket, linger: Option<Duration>, state: &State) {
+    let before = state.counters.get_or_init(|| socket.counters());
     let linger = linger.unwrap_or(Duration::MAX).min(interrupt::left());
-    if let Err(Error::Unsent(messages)) = socket.clone().close_with_linger(linger) {
-        given_up::count(Kind::Unsent, messages as u64);
+    let closed = socket.clone().close_with_linger(linger);
+    let after = socket.counters();
+    if let Err(Error::Unsent(messages)) = closed {
+        // Those of connections that broke before were lost then.
+        let since = after.dropped_unsent.saturating_sub(before.dropped_unsent);
+        given_up::count(Kind::Unsent, since.min(messages as u64));
     }
-    let before = state
-        .counters
-        .get()
-        .map_or(0, |counters| counters.dropped_unread);
-    let unread = socket.counters().dropped_unread.saturating_sub(before);
+    let unread = after.dropped_unread.saturating_sub(before.dropped_unread);
     given_up::count(Kind::Unread, unread);
 }
 
