@@ -36,7 +36,39 @@ impl Work for Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::{Receiver, channel};
+    use std::thread;
+
     use super::*;
+
+    /// Holds the I/O thread up until its sender is gone.
+    struct Hold(SyncSender<()>, Mutex<Receiver<()>>);
+
+    impl Work for Hold {
+        fn run(&self, _: &Waker) -> Option<Duration> {
+            let _ = self.0.try_send(());
+            let _ = self.1.lock().unwrap().recv();
+            None
+        }
+    }
+
+    #[test]
+    fn nothing_is_answered_while_the_io_thread_is_held_up() {
+        let mut answers = engine().unwrap();
+        let (entered, has_entered) = mpsc::sync_channel(1);
+        let (release, held) = channel::<()>();
+        let work = Arc::new(Hold(entered, Mutex::new(held)));
+        let task = Task::start(&Context::global().unwrap(), work);
+        task.waker().wake();
+        has_entered.recv().unwrap();
+        let (tell, told) = channel();
+        let asking = thread::spawn(move || tell.send(answers()));
+        assert!(told.recv_timeout(Duration::from_millis(100)).is_err());
+        drop(release);
+        assert!(told.recv().unwrap());
+        asking.join().unwrap().unwrap();
+    }
 
     #[test]
     fn each_question_is_answered() {
