@@ -1,5 +1,6 @@
 //! How the program ends: its exit codes, and failures on their way to them.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::process::ExitCode;
 
@@ -19,7 +20,9 @@ Exit codes:
   4    handshake failed: refused, wrong server key, other mechanism, unsuitable socket
   5    unreachable: nothing accepts connections there, or the name does not resolve
   6    messages lost: not sent in time, or the peer left before it answered
-  130  interrupted
+  7    told to stop, and something that was accepted was given up: it is counted on standard error
+  128 + the number of a signal (130, 143)  ended by it at once: by a second one, or without anything to finish
+Told to stop (SIGTERM, SIGINT), a command that runs for long finishes what it has accepted, and ends with 0.
 Codes 4 and 5 tell why the wait for --timeout failed.";
 
 /// What a script may rely on. [`EXIT_CODES`] says when which is used.
@@ -32,7 +35,7 @@ pub(crate) enum Code {
     Handshake = 4,
     Unreachable = 5,
     Lost = 6,
-    Interrupted = 130,
+    GaveUp = 7,
 }
 
 impl From<Code> for ExitCode {
@@ -46,13 +49,47 @@ impl From<Code> for ExitCode {
 pub(crate) struct Failure {
     code: Code,
     message: Option<String>,
+    /// It ends because it was told to stop.
+    is_stop: bool,
+    /// What it did not finish, by name.
+    given_up: BTreeMap<&'static str, u64>,
 }
 
 impl Failure {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Failure {
-            code,
             message: Some(message.into()),
+            ..Self::silent(code)
+        }
+    }
+
+    fn silent(code: Code) -> Self {
+        Failure {
+            code,
+            message: None,
+            is_stop: false,
+            given_up: BTreeMap::new(),
+        }
+    }
+
+    /// The command cannot go on, as the program was told to stop.
+    pub(crate) fn stopped() -> Self {
+        Failure {
+            is_stop: true,
+            ..Self::silent(Code::Done)
+        }
+    }
+
+    /// Whether nothing is wrong but that the program was told to stop.
+    pub(crate) fn is_stop(&self) -> bool {
+        self.is_stop
+    }
+
+    /// It was told to stop, and did not finish all of what it had accepted.
+    pub(crate) fn gave_up(message: String, given_up: BTreeMap<&'static str, u64>) -> Self {
+        Failure {
+            given_up,
+            ..Self::new(Code::GaveUp, message)
         }
     }
 
@@ -65,10 +102,7 @@ impl Failure {
     /// and nothing to complain about.
     pub(crate) fn output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure {
-                code: Code::Done,
-                message: None,
-            };
+            return Self::silent(Code::Done);
         }
         Self::new(
             Code::Failed,
@@ -105,6 +139,7 @@ impl Failure {
                     event: "error",
                     exit_code: code,
                     message,
+                    given_up: &self.given_up,
                 };
                 eprint_json_quietly(&record);
             } else {
@@ -124,6 +159,8 @@ struct ErrorRecord<'a> {
     event: &'static str,
     exit_code: u8,
     message: &'a str,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    given_up: &'a BTreeMap<&'static str, u64>,
 }
 
 /// A line on standard error, whatever others put into its text; unlike `eprintln!` it does not panic
@@ -156,10 +193,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error {
             Error::Closed if interrupt::requested() => {
-                return Failure {
-                    code: Code::Interrupted,
-                    message: None,
-                };
+                return Failure::stopped();
             }
             Error::TimedOut { last_failure, .. } => last_failure
                 .as_deref()

@@ -25,6 +25,7 @@ mod rpc;
 mod run;
 mod secrets;
 mod security_options;
+mod service;
 mod sockets;
 mod threads;
 mod tls_options;
@@ -38,6 +39,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Code, EXIT_CODES, Failure};
+use crate::service::given_up;
 use crate::sockets::{answer, duplex, receive, request, send};
 
 /// Encrypted messaging: ZeroMQ sockets with the mechanism BLAKE3ZMQ.
@@ -234,7 +236,7 @@ fn main() -> ExitCode {
             };
         }
     };
-    match command.run() {
+    match given_up::settle(command.run()) {
         Ok(()) => Code::Done.into(),
         Err(failure) => failure.report(command.json()),
     }

@@ -1,17 +1,24 @@
 //! `sealwire proxy`: everything that arrives on one side goes out on the other, both ways.
 
+mod stopping;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 use sealwire::blocking::Socket;
 use sealwire::{Endpoint, Error, Proxy, SocketType};
 
 use crate::exit::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, Stop};
 use crate::ipc_options::IpcOptions;
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{
     BackendSecurityOptions, CaptureSecurityOptions, ControlSecurityOptions,
     FrontendSecurityOptions, SecurityChoice, exposed,
 };
+use crate::service::{ServiceOptions, alive, notify};
+use crate::sockets::opened::listening;
 use crate::sockets::options::parse_endpoint;
 use crate::tls_options::TlsOptions;
 use crate::web_options::WebOptions;
@@ -82,6 +89,8 @@ pub(crate) struct ProxyOptions {
     /// Of all its sockets.
     #[command(flatten)]
     ipc: IpcOptions,
+    #[command(flatten)]
+    service: ServiceOptions,
     #[command(flatten)]
     pub(crate) report: ReportOptions,
 }
@@ -208,18 +217,43 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         Reporter::watch(&frontend.socket, options.report, Some("frontend"))?,
         Reporter::watch(&backend.socket, options.report, Some("backend"))?,
     ];
-    // A program that sees it listen may interrupt it at once.
+    let before = Arc::<OnceLock<stopping::Before>>::default();
     let beside = capture.iter().chain(&control);
-    let sockets = [&frontend, &backend].into_iter().chain(beside);
-    interrupt::close_on_interrupt(sockets.map(|opened| opened.socket.clone()).collect())?;
+    let all = [&frontend, &backend].into_iter().chain(beside);
+    let all: Vec<_> = all.map(|opened| opened.socket.clone()).collect();
+    let (of_begin, begins, ends) = (before.clone(), all.clone(), all.clone());
+    // A program that sees it listen may stop it at once.
+    interrupt::finish_on_signal(Stop {
+        grace: options.service.grace,
+        begin: Box::new(move || {
+            of_begin.get_or_init(|| stopping::Before::of(&begins));
+            stopping::pass_on_what_came(&begins[..2]);
+        }),
+        break_off: Box::new(move || {
+            for socket in ends {
+                let _ = socket.close_with_linger(Duration::ZERO);
+            }
+        }),
+        json: options.report.json,
+    })?;
     for (extra, name) in [(&capture, "capture"), (&control, "control")] {
         if let Some(extra) = extra {
             reporters.push(Reporter::watch(&extra.socket, options.report, Some(name))?);
             extra.begin()?;
         }
     }
+    let binds = [&frontend, &backend]
+        .iter()
+        .any(|side| !side.bind.is_empty());
+    if !binds {
+        notify::awaiting_connection("connecting");
+    }
     frontend.begin()?;
     backend.begin()?;
+    if binds {
+        notify::ready(&listening(&[&frontend.socket, &backend.socket]));
+    }
+    notify::watch(alive::engine)?;
     let (frontend, backend) = (frontend.socket, backend.socket);
     let [capture, control] = [capture, control].map(|extra| extra.map(|extra| extra.socket));
     let mut device = Proxy::new(&frontend, &backend);
@@ -229,15 +263,22 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
     if let Some(control) = &control {
         device = device.control(control);
     }
-    let outcome = device.run().map_err(Failure::from);
+    let outcome = device.run();
+    if interrupt::requested() {
+        let before = before.get_or_init(|| stopping::Before::of(&all));
+        stopping::close([frontend, backend], [capture, control], before, &outcome);
+        reporters.into_iter().for_each(Reporter::finish_stopped);
+        return match outcome {
+            Ok(()) | Err(Error::Closed | Error::Drained { .. }) => Err(Failure::stopped()),
+            Err(error) => Err(error.into()),
+        };
+    }
+    let outcome = outcome.map_err(Failure::from);
     for socket in [Some(frontend), Some(backend), capture, control]
         .into_iter()
         .flatten()
     {
-        match socket.close() {
-            Ok(()) | Err(Error::Unsent(_)) if interrupt::requested() => {}
-            closed => closed?,
-        }
+        socket.close()?;
     }
     for reporter in reporters {
         reporter.finish();
@@ -297,7 +338,7 @@ fn open<'a>(
 impl Opened<'_> {
     fn begin(&self) -> Result<(), Failure> {
         for endpoint in self.bind {
-            interrupt::binding(|| self.socket.bind(endpoint.clone()))?;
+            interrupt::binding(|| self.socket.bind(endpoint.clone()))??;
         }
         for endpoint in self.connect {
             self.socket.connect(endpoint.clone())?;

@@ -4,6 +4,7 @@
 //! cause; all of it, and the rest, with `-v`.
 
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use clap::Args;
 use sealwire::blocking::Socket;
@@ -11,7 +12,9 @@ use sealwire::{ConnectionFailure, Event, Mechanism, Monitor};
 use serde::Serialize;
 
 use crate::exit::{Failure, eprint_json_quietly, eprintln_quietly};
+use crate::interrupt;
 use crate::line_quota::{LineQuota, with_left_out};
+use crate::service::notify;
 use crate::threads;
 
 /// The options about reports of connections.
@@ -43,6 +46,9 @@ impl ReportOptions {
     }
 }
 
+/// How long the last events of a stopped command may take to be printed.
+const LAST_EVENTS: Duration = Duration::from_secs(1);
+
 /// Prints the events of one socket until it is closed.
 pub(crate) struct Reporter {
     thread: JoinHandle<Option<ConnectionFailure>>,
@@ -55,7 +61,15 @@ impl Reporter {
         options: ReportOptions,
         name: Option<&'static str>,
     ) -> Result<Self, Failure> {
-        let monitor = socket.monitor();
+        Self::read(socket.monitor(), options, name)
+    }
+
+    /// The same for something that has a socket in it.
+    pub(crate) fn read(
+        monitor: Monitor,
+        options: ReportOptions,
+        name: Option<&'static str>,
+    ) -> Result<Self, Failure> {
         let report = Report {
             options,
             name,
@@ -72,6 +86,11 @@ impl Reporter {
         self.thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// The same for a command that was told to stop: it waits a second at most, as nobody may read the lines.
+    pub(crate) fn finish_stopped(self) {
+        interrupt::for_at_most(LAST_EVENTS, move || drop(self.finish()));
     }
 }
 
@@ -93,7 +112,10 @@ impl Report {
             }
             match event {
                 Event::Failed(failure) => last_failure = Some(failure),
-                Event::Ready { .. } => last_failure = None,
+                Event::Ready { .. } => {
+                    last_failure = None;
+                    notify::connected();
+                }
                 _ => {}
             }
         }

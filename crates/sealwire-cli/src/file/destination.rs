@@ -48,7 +48,7 @@ impl Destination {
         let temporary = builder
             .tempfile_in(folder)
             .map_err(|error| cannot_write(path, &error))?;
-        interrupt::remove_on_interrupt(temporary.path().to_path_buf())?;
+        interrupt::remove_on_signal(temporary.path().to_path_buf())?;
         Ok(Destination::File {
             temporary,
             path: path.to_path_buf(),

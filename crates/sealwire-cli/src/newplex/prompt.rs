@@ -48,7 +48,7 @@ mod unix {
             let for_interrupts = before.clone();
             INTERRUPTS.call_once(|| {
                 // Without it an interrupt would leave the terminal silent, and nothing worse.
-                let _ = interrupt::on_interrupt(move || restore(&for_interrupts));
+                let _ = interrupt::end_on_signal(move || restore(&for_interrupts));
             });
             let mut silent = before.clone();
             silent.local_modes -= LocalModes::ECHO;

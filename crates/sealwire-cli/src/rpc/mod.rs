@@ -41,7 +41,11 @@ impl RpcCommand {
     }
 
     pub(crate) fn json(&self) -> bool {
-        matches!(self, RpcCommand::Bench(options) if options.json)
+        match self {
+            RpcCommand::Serve(options) => options.report.json,
+            RpcCommand::Bench(options) => options.json,
+            RpcCommand::Call(_) | RpcCommand::BenchSide(_) => false,
+        }
     }
 }
 

@@ -43,13 +43,13 @@ impl Programs {
         Ok(program)
     }
 
-    /// Ends all of them, for good.
-    pub(super) fn end(&self) {
+    /// Ends all of them, for good, and says how many there were.
+    pub(super) fn end(&self) -> usize {
         // Under the lock nobody gives up the number of a group.
         let mut groups = self.lock();
-        for group in groups.take().into_iter().flatten() {
-            group.kill();
-        }
+        let ended = groups.take().unwrap_or_default();
+        ended.iter().for_each(|group| group.kill());
+        ended.len()
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use clap::Args;
 use sealwire::Endpoint;
@@ -13,9 +12,13 @@ use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
 
 use super::SizeOptions;
 use super::program::{Open, Programs};
-use crate::exit::{Code, Failure, eprintln_quietly};
+use crate::exit::{Code, Failure};
+use crate::interrupt::{self, Stop};
+use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, exposed};
-use crate::{interrupt, threads};
+use crate::service::given_up::{self, Kind};
+use crate::service::{ServiceOptions, alive, notify};
+use crate::threads;
 
 /// Most of what a program says on standard error that its caller gets to read, in bytes.
 const MAX_COMPLAINT: u64 = 4_096;
@@ -45,13 +48,19 @@ pub(crate) struct ServeOptions {
 
     #[command(flatten)]
     size: SizeOptions,
+
+    #[command(flatten)]
+    service: ServiceOptions,
+
+    #[command(flatten)]
+    pub(super) report: ReportOptions,
 }
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     let security = options.security.choice().security(&options.bind)?;
     for endpoint in exposed(&security, &options.bind) {
-        eprintln_quietly(&format!(
-            "warning: {endpoint} without encryption: anyone on the path can read and write"
+        options.report.warn(format!(
+            "{endpoint} without encryption: anyone on the path can read and write"
         ));
     }
     let mut limits = Limits::default();
@@ -66,22 +75,45 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     })
     .map_err(|error| Failure::new(Code::Failed, format!("cannot start threads: {error}")))?;
     let server = Server::builder(security).limits(limits).build(pool)?;
+    let reporter = Reporter::read(server.monitor(), options.report, None)?;
     let serving = server.clone();
-    // A program that sees it listen may interrupt it at once.
-    let of_interrupt = programs.clone();
-    interrupt::on_interrupt(move || {
-        server.shutdown_blocking(Duration::from_secs(1));
-        of_interrupt.end();
+    let (of_stop, (done, is_done)) = (programs.clone(), mpsc::channel::<()>());
+    // A program that sees it listen may stop it at once.
+    interrupt::finish_on_signal(Stop {
+        grace: options.service.grace,
+        begin: Box::new(move || {
+            let finished = server.shutdown_blocking(interrupt::left());
+            let ended = of_stop.end();
+            if !finished {
+                // Those that waited for a place have no program yet.
+                given_up::count(Kind::Calls, ended.max(1) as u64);
+            }
+            drop(done);
+        }),
+        break_off: Box::new(|| {}),
+        json: options.report.json,
     })?;
-    for endpoint in &options.bind {
-        let bound = interrupt::binding(|| serving.bind(endpoint.clone()))?;
-        eprintln_quietly(&format!("listening on {bound}"));
+    let served = serve(&serving, &options.bind);
+    if interrupt::requested() {
+        // Nothing is ever sent: the channel ends when the server is shut down.
+        let _ = is_done.recv();
+        reporter.finish_stopped();
+        return Err(Failure::stopped());
     }
-    serving.closed_blocking().inspect_err(|_| programs.end())?;
-    // The handler of the interrupt ends the program.
-    loop {
-        thread::park();
+    programs.end();
+    served
+}
+
+/// Serves until the server has ended.
+fn serve(server: &Server, endpoints: &[Endpoint]) -> Result<(), Failure> {
+    let mut listening = Vec::new();
+    for endpoint in endpoints {
+        let bound = interrupt::binding(|| server.bind(endpoint.clone()))??;
+        listening.push(bound.to_string());
     }
+    notify::ready(&format!("listening on {}", listening.join(", ")));
+    notify::watch(alive::engine)?;
+    Ok(server.closed_blocking()?)
 }
 
 fn answer(
@@ -100,6 +132,9 @@ fn answer(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    for variable in notify::VARIABLES {
+        command.env_remove(variable);
+    }
     let mut started = programs
         .start(&mut command)
         .map_err(|error| failed("cannot start the program", &error).not_started())?;

@@ -10,7 +10,9 @@ use super::options::{ConnectionOptions, InputOptions, OutputOptions};
 use super::receive::print_received;
 use super::single;
 use crate::exit::{Code, Failure};
+use crate::interrupt;
 use crate::output::Printer;
+use crate::service::given_up::{self, Kind};
 
 /// Options of rep, server, peer and stream.
 #[derive(Debug, Args)]
@@ -87,7 +89,11 @@ impl Answers {
     fn next(&mut self, request: Message) -> Result<Message, Failure> {
         match self {
             Answers::Echo => Ok(request.into_frames().into()),
-            Answers::Input(input) => input.next()?.ok_or_else(|| {
+            Answers::Input(input) => input.next_answer()?.ok_or_else(|| {
+                if interrupt::requested() {
+                    given_up::count(Kind::Unanswered, 1);
+                    return Failure::stopped();
+                }
                 Failure::new(
                     Code::Failed,
                     "standard input ended before the last request came",
@@ -207,7 +213,7 @@ fn answer_by_connection(options: &AnswerOptions, socket_type: SocketType) -> Res
 fn only_receive(options: &AnswerOptions, asked: Asked) -> Result<(), Failure> {
     let printer = asked.printer(options);
     let opened = asked.open(options)?;
-    let outcome = print_received(&opened.socket, printer, options.count);
+    let outcome = print_received(&opened, printer, options.count);
     opened.close(outcome)
 }
 
@@ -234,8 +240,13 @@ fn serve(
         if options.count == Some(answered) {
             break Ok(());
         }
-        let request = match opened.socket.recv() {
-            Ok(request) => request,
+        let request = match opened.receive_one() {
+            Ok(Some(request)) => request,
+            Ok(None) => {
+                let missing = options.count.map_or(0, |count| count - answered);
+                given_up::count(Kind::Missing, missing);
+                break Ok(());
+            }
             Err(Error::TimedOut { .. }) if options.count.is_none() && answered > 0 => break Ok(()),
             Err(error) => break Err(error.into()),
         };
@@ -247,6 +258,10 @@ fn serve(
                 |answer| match opened.socket.send(answer).map_err(Error::from) {
                     // The asker has left; others may still come.
                     Err(Error::Unroutable(_)) => Ok(()),
+                    Err(Error::Closed) if interrupt::requested() => {
+                        given_up::count(Kind::Unanswered, 1);
+                        Err(Failure::stopped())
+                    }
                     sent => Ok(sent?),
                 },
             );

@@ -6,13 +6,14 @@ use std::thread::JoinHandle;
 
 use clap::Args;
 use sealwire::blocking::Socket;
-use sealwire::{Error, Message, SocketType};
+use sealwire::{Message, SocketType};
 
 use super::input::Input;
-use super::opened::Opened;
+use super::opened::{Opened, send};
 use super::options::{ConnectionOptions, InputOptions, OutputOptions};
 use super::receive::{print_received, subscribe_to};
 use crate::exit::Failure;
+use crate::interrupt;
 use crate::output::Printer;
 use crate::threads;
 
@@ -71,7 +72,7 @@ fn run(socket_type: SocketType, options: &DuplexOptions) -> Result<(), Failure> 
     let opened = Opened::new(socket_type, &options.connection)?;
     let outcome = opened
         .wait_for_peers("no peer came", |peers| !peers.is_empty())
-        .and_then(|()| exchange(&opened.socket, input, None, options));
+        .and_then(|()| exchange(&opened, input, None, options));
     opened.close(outcome)
 }
 
@@ -80,8 +81,8 @@ fn run(socket_type: SocketType, options: &DuplexOptions) -> Result<(), Failure> 
 pub(crate) fn xpub(options: &DuplexOptions) -> Result<(), Failure> {
     let input = Input::new(&options.input, None)?;
     let opened = Opened::new(SocketType::XPub, &options.connection)?;
-    let first = opened.socket.recv().map_err(Failure::from);
-    let outcome = first.and_then(|first| exchange(&opened.socket, input, Some(first), options));
+    let first = opened.while_awaiting(|| Ok(opened.socket.recv()?));
+    let outcome = first.and_then(|first| exchange(&opened, input, Some(first), options));
     opened.close(outcome)
 }
 
@@ -91,11 +92,11 @@ pub(crate) fn xsub(options: &XSubOptions) -> Result<(), Failure> {
     let opened = Opened::new(SocketType::XSub, &duplex.connection)?;
     let outcome = subscribe_to(&opened.socket, &options.subscribe).and_then(|()| {
         if !duplex.input.is_given() {
-            return print_received(&opened.socket, printer(duplex), duplex.count);
+            return print_received(&opened, printer(duplex), duplex.count);
         }
         let input = Input::new(&duplex.input, None)?;
         opened.wait_for_peers("no publisher came", |peers| !peers.is_empty())?;
-        exchange(&opened.socket, input, None, duplex)
+        exchange(&opened, input, None, duplex)
     });
     opened.close(outcome)
 }
@@ -120,7 +121,7 @@ pub(super) fn send_to(
                 message.push_front(wanted.clone());
                 message
             })?;
-            sender.while_receiving(count, || print_received(&opened.socket, printer, count))
+            sender.while_receiving(count, || print_received(&opened, printer, count))
         });
     opened.close(outcome)
 }
@@ -131,12 +132,12 @@ fn printer(options: &DuplexOptions) -> Printer {
 
 /// Sends the input while printing what arrives, beginning with `first`.
 fn exchange(
-    socket: &Socket,
+    opened: &Opened,
     input: Input,
     first: Option<Message>,
     options: &DuplexOptions,
 ) -> Result<(), Failure> {
-    let sender = Sender::start(socket, input, |message| message)?;
+    let sender = Sender::start(&opened.socket, input, |message| message)?;
     sender.while_receiving(options.count, || {
         let mut printer = printer(options);
         let mut count = options.count;
@@ -145,7 +146,7 @@ fn exchange(
             printer.flush()?;
             count = count.map(|count| count - 1);
         }
-        print_received(socket, printer, count)
+        print_received(opened, printer, count)
     })
 }
 
@@ -171,7 +172,7 @@ impl Sender {
         let thread = threads::spawn(move || {
             let mut send_all = || -> Result<(), Failure> {
                 while let Some(message) = input.next()? {
-                    socket.send(address(message)).map_err(Error::from)?;
+                    send(&socket, address(message))?;
                 }
                 Ok(())
             };
@@ -199,7 +200,9 @@ impl Sender {
     ) -> Result<(), Failure> {
         let only_sends = count == Some(0);
         let received = if only_sends { Ok(()) } else { receive() };
-        if only_sends || (self.finite && received.is_ok()) {
+        // Told to stop, it sends what it has in hand.
+        let is_ending = interrupt::requested();
+        if only_sends || is_ending || (self.finite && received.is_ok()) {
             self.thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));

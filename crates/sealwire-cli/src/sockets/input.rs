@@ -1,15 +1,17 @@
 //! Messages to send: from the command line, or from standard input.
 
 use std::fs;
-use std::io::{self, BufRead as _, Read as _, StdinLock};
+use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
-use std::thread;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use sealwire::{Frame, Message};
 
 use super::options::InputOptions;
 use crate::exit::{Code, Failure};
+use crate::interrupt;
+use crate::service::given_up;
 
 /// Gives one message after the other.
 pub(super) struct Input {
@@ -55,19 +57,46 @@ impl Input {
         matches!(self.source, InputKind::Fixed(_)) && self.remaining.is_some()
     }
 
-    /// The next message, after the interval; `None` when there is none.
+    /// The next message, after the interval; `None` when there is none, and once the program is to stop.
     pub(super) fn next(&mut self) -> Result<Option<Message>, Failure> {
-        if self.remaining == Some(0) {
+        if let (true, Some(interval)) = (self.begun, self.interval) {
+            interrupt::sleep(interval);
+        }
+        if interrupt::requested() && self.accepted_lines() == 0 {
             return Ok(None);
         }
+        self.take()
+    }
+
+    /// The next answer, also to requests that came before the program was to stop.
+    pub(super) fn next_answer(&mut self) -> Result<Option<Message>, Failure> {
         if let (true, Some(interval)) = (self.begun, self.interval) {
-            thread::sleep(interval);
+            interrupt::sleep(interval);
+        }
+        self.take()
+    }
+
+    /// Lines that were read from standard input and not taken yet.
+    fn accepted_lines(&self) -> u64 {
+        match self.source {
+            InputKind::Lines => {
+                let reader = STDIN.lock().unwrap_or_else(PoisonError::into_inner);
+                let ends = reader.buffer().iter().filter(|byte| **byte == b'\n');
+                self.remaining.unwrap_or(u64::MAX).min(ends.count() as u64)
+            }
+            _ => 0,
+        }
+    }
+
+    fn take(&mut self) -> Result<Option<Message>, Failure> {
+        if self.remaining == Some(0) {
+            return Ok(None);
         }
         self.begun = true;
         let message = match &self.source {
             InputKind::Fixed(message) => Some(message.clone()),
-            InputKind::Lines => read_line(&mut io::stdin().lock())?,
-            InputKind::Whole => Some(read_everything()?),
+            InputKind::Lines => read_line()?,
+            InputKind::Whole => read_everything()?,
             InputKind::Exhausted => None,
         };
         if message.is_none() {
@@ -77,6 +106,19 @@ impl Input {
             *remaining -= 1;
         }
         Ok(message)
+    }
+}
+
+impl Drop for Input {
+    /// Counts the messages of the command line, and the lines that were read, that are left.
+    fn drop(&mut self) {
+        if interrupt::requested() {
+            let left = match self.is_finite() {
+                true => self.remaining.unwrap_or(0),
+                false => self.accepted_lines(),
+            };
+            given_up::count(given_up::Kind::Unsent, left);
+        }
     }
 }
 
@@ -102,14 +144,16 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// A line without its end.
-fn read_line(stdin: &mut StdinLock<'_>) -> Result<Option<Message>, Failure> {
+/// A line without its end; `None` behind the last, and where the program is to stop before its end came.
+fn read_line() -> Result<Option<Message>, Failure> {
     let mut line = Vec::new();
-    if stdin
-        .read_until(b'\n', &mut line)
-        .map_err(|error| unreadable(&error))?
-        == 0
-    {
+    let ended = read_on(&mut line, |bytes| {
+        bytes
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map(|end| end + 1)
+    })?;
+    if !ended || line.is_empty() {
         return Ok(None);
     }
     if line.last() == Some(&b'\n') {
@@ -121,14 +165,41 @@ fn read_line(stdin: &mut StdinLock<'_>) -> Result<Option<Message>, Failure> {
     Ok(Some(line.into()))
 }
 
-fn read_everything() -> Result<Message, Failure> {
+/// All there is; `None` where the program is to stop before the end came.
+fn read_everything() -> Result<Option<Message>, Failure> {
     let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(&error))?;
-    Ok(bytes.into())
+    let ended = read_on(&mut bytes, |_| None)?;
+    Ok(ended.then(|| bytes.into()))
 }
+
+/// Reads to the end, or to where `end` finds one. Whether it came there before the program was to stop.
+fn read_on(into: &mut Vec<u8>, end: impl Fn(&[u8]) -> Option<usize>) -> Result<bool, Failure> {
+    let mut reader = STDIN.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        if reader.buffer().is_empty() && !interrupt::input::wait().map_err(|e| unreadable(&e))? {
+            return Ok(false);
+        }
+        let bytes = match reader.fill_buf() {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(unreadable(&error)),
+        };
+        let found = end(bytes);
+        let (is_end, count) = (
+            bytes.is_empty() || found.is_some(),
+            found.unwrap_or(bytes.len()),
+        );
+        into.extend_from_slice(&bytes[..count]);
+        reader.consume(count);
+        if is_end {
+            return Ok(true);
+        }
+    }
+}
+
+/// Standard input, with a buffer of which it is known whether something is in it.
+static STDIN: LazyLock<Mutex<BufReader<interrupt::input::Unbuffered>>> =
+    LazyLock::new(|| Mutex::new(BufReader::new(interrupt::input::unbuffered())));
 
 fn unreadable(error: &io::Error) -> Failure {
     Failure::new(Code::Failed, format!("cannot read standard input: {error}"))

@@ -12,7 +12,7 @@
 pub(crate) mod answer;
 pub(crate) mod duplex;
 mod input;
-mod opened;
+pub(crate) mod opened;
 pub(crate) mod options;
 pub(crate) mod receive;
 pub(crate) mod request;

@@ -1,17 +1,23 @@
 //! A socket with its endpoints and its reporter, from its making to its end.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use sealwire::blocking::Socket;
-use sealwire::{ConnectionFailure, Error, Event, Monitor, Peer, SocketBuilder, SocketType};
+use sealwire::{
+    ConnectionFailure, Counters, Error, Event, Message, Monitor, Peer, SocketBuilder, SocketType,
+    waits,
+};
 
-use super::options::ConnectionOptions;
+use super::options::{ConnectionOptions, EndpointOptions};
 use crate::exit::{Code, Failure};
-use crate::interrupt;
+use crate::interrupt::{self, Stop};
 use crate::report::Reporter;
 use crate::security_options::exposed;
+use crate::service::given_up::{self, Kind};
+use crate::service::{alive, notify};
 
 /// An open socket of a command.
 pub(super) struct Opened {
@@ -20,6 +26,48 @@ pub(super) struct Opened {
     events: Monitor,
     reporter: Reporter,
     timeout: Option<Duration>,
+    linger: Option<Duration>,
+    state: Arc<State>,
+}
+
+/// What the thread that stops the command has to know, and notes.
+#[derive(Default)]
+struct State {
+    /// Nothing has begun: no peer is there.
+    awaits_peers: AtomicBool,
+    /// As the stop began.
+    counters: OnceLock<Counters>,
+}
+
+/// Where sockets listen, in words.
+pub(crate) fn listening(sockets: &[&Socket]) -> String {
+    let endpoints = sockets.iter().flat_map(|socket| socket.bound_endpoints());
+    let endpoints: Vec<_> = endpoints.map(|endpoint| endpoint.to_string()).collect();
+    match endpoints.is_empty() {
+        true => "connected".to_owned(),
+        false => format!("listening on {}", endpoints.join(", ")),
+    }
+}
+
+/// Types that end their half of each connection, so that their peers send no more.
+fn drains(socket_type: SocketType) -> bool {
+    use SocketType::{Dish, Gather, Pull, Sub};
+    matches!(socket_type, Pull | Gather | Sub | Dish)
+}
+
+/// Has the socket take nothing new.
+fn begin_to_stop(socket: &Socket, state: &State) {
+    state.counters.get_or_init(|| socket.counters());
+    if state.awaits_peers.load(Ordering::SeqCst) {
+        let _ = socket.clone().close_with_linger(Duration::ZERO);
+    } else if drains(socket.socket_type()) {
+        let _ = socket.drain(interrupt::left());
+    } else {
+        for endpoint in socket.bound_endpoints() {
+            let _ = socket.unbind(endpoint);
+        }
+        waits::wake_receivers(socket);
+    }
 }
 
 impl Opened {
@@ -66,19 +114,108 @@ impl Opened {
         let reporter = Reporter::watch(&socket, report, None)?;
         let events = socket.monitor();
         // A program that sees it listen may interrupt it at once.
-        interrupt::close_on_interrupt(vec![socket.clone()])?;
-        for endpoint in &endpoints.bind {
-            interrupt::binding(|| socket.bind(endpoint.clone()))?;
-        }
-        for endpoint in &endpoints.connect {
-            socket.connect(endpoint.clone())?;
-        }
-        Ok(Opened {
+        let state = Arc::<State>::default();
+        let (begins, of_begin, broken_off) = (socket.clone(), state.clone(), socket.clone());
+        interrupt::finish_on_signal(Stop {
+            grace: options.service.grace,
+            begin: Box::new(move || begin_to_stop(&begins, &of_begin)),
+            break_off: Box::new(move || {
+                let _ = broken_off.close_with_linger(Duration::ZERO);
+            }),
+            json: report.json,
+        })?;
+        let opened = Opened {
             socket,
             events,
             reporter,
             timeout: endpoints.timeout,
-        })
+            linger: options.tuning.linger().or(endpoints.timeout),
+            state,
+        };
+        opened.begin(endpoints).inspect_err(|_| {
+            // Files of its endpoints are gone before the program is.
+            let _ = opened.socket.clone().close_with_linger(Duration::ZERO);
+        })?;
+        Ok(opened)
+    }
+
+    fn begin(&self, endpoints: &EndpointOptions) -> Result<(), Failure> {
+        for endpoint in &endpoints.bind {
+            interrupt::binding(|| self.socket.bind(endpoint.clone()))??;
+        }
+        let awaits_connection = endpoints.bind.is_empty() && !endpoints.are_all_udp();
+        if awaits_connection {
+            notify::awaiting_connection("connecting");
+        }
+        for endpoint in &endpoints.connect {
+            self.socket.connect(endpoint.clone())?;
+        }
+        if !awaits_connection {
+            notify::ready(&listening(&[&self.socket]));
+        }
+        notify::watch(alive::engine)
+    }
+
+    /// Waits for something that comes before everything else; a stop ends it at once.
+    pub(super) fn while_awaiting<T>(
+        &self,
+        wait: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.state.awaits_peers.store(true, Ordering::SeqCst);
+        if interrupt::requested() {
+            return Err(Failure::stopped());
+        }
+        let outcome = wait();
+        self.state.awaits_peers.store(false, Ordering::SeqCst);
+        outcome
+    }
+
+    /// Receives up to `limit` messages. 0 once the program is to stop and nothing more is there.
+    pub(super) fn receive(&self, batch: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
+        if drains(self.socket.socket_type()) {
+            return match self.socket.recv_many(batch, limit) {
+                Err(Error::Drained { cut_off }) if interrupt::requested() => {
+                    given_up::count(Kind::CutOff, cut_off as u64);
+                    Ok(0)
+                }
+                received => received,
+            };
+        }
+        let deadline = self
+            .timeout
+            .and_then(|time| Instant::now().checked_add(time));
+        let over = interrupt::requested;
+        let received = waits::recv_many_unless(&self.socket, batch, limit, deadline, over)?;
+        if received > 0 {
+            return Ok(received);
+        }
+        let waiting = match interrupt::requested() && interrupt::left().is_zero() {
+            // Those that are left are counted when it is closed.
+            true => return Ok(0),
+            false => self.socket.recv_many_timeout(batch, limit, Duration::ZERO),
+        };
+        match waiting {
+            Err(Error::TimedOut { .. }) if interrupt::requested() => Ok(0),
+            Err(Error::TimedOut {
+                operation,
+                presence,
+                last_failure,
+                ..
+            }) => Err(Error::TimedOut {
+                operation,
+                limit: self.timeout.unwrap_or_default(),
+                presence,
+                last_failure,
+            }),
+            received => received,
+        }
+    }
+
+    /// Receives one; `None` once the program is to stop and nothing more is there.
+    pub(super) fn receive_one(&self) -> Result<Option<Message>, Error> {
+        let mut batch = Vec::with_capacity(1);
+        self.receive(&mut batch, 1)?;
+        Ok(batch.pop())
     }
 
     /// Waits until `enough` peers are there, within the timeout. A peer that has just come counts
@@ -114,6 +251,14 @@ impl Opened {
 
     /// Asks at once, and after each event, whether what is waited for has come.
     fn wait_until(
+        &self,
+        what: &str,
+        has_come: impl FnMut(Option<&Event>) -> bool,
+    ) -> Result<(), Failure> {
+        self.while_awaiting(|| self.wait_for_events(what, has_come))
+    }
+
+    fn wait_for_events(
         &self,
         what: &str,
         mut has_come: impl FnMut(Option<&Event>) -> bool,
@@ -156,8 +301,15 @@ impl Opened {
             events,
             reporter,
             timeout: _,
+            linger,
+            state,
         } = self;
         drop(events);
+        if interrupt::requested() {
+            close_stopped(socket, linger, &state);
+            reporter.finish_stopped();
+            return outcome.and(Err(Failure::stopped()));
+        }
         let closed = socket.close();
         let last_failure = reporter.finish();
         outcome?;
@@ -169,5 +321,31 @@ impl Opened {
             )),
             closed => Ok(closed?),
         }
+    }
+}
+
+/// Closes a socket within what is left of the time, and counts what was given up.
+fn close_stopped(socket: Socket, linger: Option<Duration>, state: &State) {
+    let before = state.counters.get_or_init(|| socket.counters());
+    let linger = linger.unwrap_or(Duration::MAX).min(interrupt::left());
+    let closed = socket.clone().close_with_linger(linger);
+    let after = socket.counters();
+    if let Err(Error::Unsent(messages)) = closed {
+        // Those of connections that broke before were lost then.
+        let since = after.dropped_unsent.saturating_sub(before.dropped_unsent);
+        given_up::count(Kind::Unsent, since.min(messages as u64));
+    }
+    let unread = after.dropped_unread.saturating_sub(before.dropped_unread);
+    given_up::count(Kind::Unread, unread);
+}
+
+/// Sends a message, which is given up if it is not taken before the end of a stop.
+pub(super) fn send(socket: &Socket, message: Message) -> Result<(), Failure> {
+    match socket.send(message).map_err(Error::from) {
+        Err(Error::Closed) if interrupt::requested() => {
+            given_up::count(Kind::Unsent, 1);
+            Err(Failure::stopped())
+        }
+        sent => Ok(sent?),
     }
 }

@@ -14,6 +14,7 @@ use crate::ipc_options::IpcOptions;
 use crate::output::Format;
 use crate::report::ReportOptions;
 use crate::security_options::SecurityOptions;
+use crate::service::ServiceOptions;
 use crate::tls_options::TlsOptions;
 use crate::web_options::WebOptions;
 
@@ -37,6 +38,9 @@ pub(crate) struct ConnectionOptions {
 
     #[command(flatten)]
     pub(crate) ipc: IpcOptions,
+
+    #[command(flatten)]
+    pub(crate) service: ServiceOptions,
 
     #[command(flatten)]
     pub(crate) report: ReportOptions,

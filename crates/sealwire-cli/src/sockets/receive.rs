@@ -8,6 +8,7 @@ use super::opened::Opened;
 use super::options::{ConnectionOptions, OutputOptions, parse_group};
 use crate::exit::Failure;
 use crate::output::Printer;
+use crate::service::given_up::{self, Kind};
 
 /// Messages taken at a time.
 const BATCH: usize = 256;
@@ -60,7 +61,7 @@ pub(crate) fn gather(options: &ReceiveOptions) -> Result<(), Failure> {
 
 fn take_all(socket_type: SocketType, options: &ReceiveOptions) -> Result<(), Failure> {
     let opened = Opened::new(socket_type, &options.connection)?;
-    let outcome = print_all(&opened.socket, options);
+    let outcome = print_all(&opened, options);
     opened.close(outcome)
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn dish(options: &DishOptions) -> Result<(), Failure> {
         .try_for_each(|group| opened.socket.join(group));
     let outcome = joined
         .map_err(Failure::from)
-        .and_then(|()| print_all(&opened.socket, &options.receive));
+        .and_then(|()| print_all(&opened, &options.receive));
     opened.close(outcome)
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn dish(options: &DishOptions) -> Result<(), Failure> {
 pub(crate) fn subscribe(options: &SubscribeOptions) -> Result<(), Failure> {
     let opened = Opened::new(SocketType::Sub, &options.receive.connection)?;
     let outcome = subscribe_to(&opened.socket, &options.subscribe)
-        .and_then(|()| print_all(&opened.socket, &options.receive));
+        .and_then(|()| print_all(&opened, &options.receive));
     opened.close(outcome)
 }
 
@@ -96,15 +97,15 @@ pub(super) fn subscribe_to(socket: &Socket, topics: &[String]) -> Result<(), Fai
     Ok(())
 }
 
-fn print_all(socket: &Socket, options: &ReceiveOptions) -> Result<(), Failure> {
+fn print_all(opened: &Opened, options: &ReceiveOptions) -> Result<(), Failure> {
     let printer = Printer::new(options.output.format(options.connection.report));
-    print_received(socket, printer, options.count)
+    print_received(opened, printer, options.count)
 }
 
 /// Prints what arrives, up to `count` messages. When silence ends it, that is a failure if more
 /// was expected: `count` messages, or at least one.
 pub(super) fn print_received(
-    socket: &Socket,
+    opened: &Opened,
     mut printer: Printer,
     count: Option<u64>,
 ) -> Result<(), Failure> {
@@ -116,7 +117,11 @@ pub(super) fn print_received(
             return Ok(());
         }
         let limit = usize::try_from(left).unwrap_or(BATCH).min(BATCH);
-        match socket.recv_many(&mut batch, limit) {
+        match opened.receive(&mut batch, limit) {
+            Ok(0) => {
+                given_up::count(Kind::Missing, count.map_or(0, |count| count - printed));
+                return Ok(());
+            }
             Ok(_) => {}
             Err(Error::TimedOut { .. }) if count.is_none() && printed > 0 => return Ok(()),
             Err(error) => return Err(error.into()),

@@ -4,10 +4,12 @@ use clap::Args;
 use sealwire::{Error, SocketType};
 
 use super::input::Input;
-use super::opened::Opened;
+use super::opened::{Opened, send};
 use super::options::{ConnectionOptions, InputOptions, OutputOptions};
 use crate::exit::Failure;
+use crate::interrupt;
 use crate::output::Printer;
+use crate::service::given_up;
 
 /// Options of req.
 #[derive(Debug, Args)]
@@ -40,8 +42,13 @@ pub(crate) fn request(options: &RequestOptions) -> Result<(), Failure> {
 
 fn ask(opened: &Opened, mut input: Input, mut printer: Printer) -> Result<(), Failure> {
     while let Some(message) = input.next()? {
-        opened.socket.send(message).map_err(Error::from)?;
-        printer.print(&opened.socket.recv()?)?;
+        send(&opened.socket, message)?;
+        let answer = opened.socket.recv().inspect_err(|error| {
+            if matches!(error, Error::Closed) && interrupt::requested() {
+                given_up::count(given_up::Kind::Unanswered, 1);
+            }
+        });
+        printer.print(&answer?)?;
         printer.flush()?;
     }
     Ok(())

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use sealwire::blocking::Socket;
-use sealwire::{Error, Message, SocketType};
+use sealwire::{Message, SocketType};
 
 use super::input::Input;
-use super::opened::Opened;
+use super::opened::{Opened, send};
 use super::options::{ConnectionOptions, InputOptions, parse_group};
 use crate::exit::Failure;
 
@@ -100,9 +100,7 @@ pub(crate) fn radio(options: &RadioOptions) -> Result<(), Failure> {
     let input = Input::new(&options.input, options.count)?;
     let opened = Opened::new(SocketType::Radio, &options.connection)?;
     let outcome = opened
-        .socket
-        .wait_subscribed(&options.group, wanted)
-        .map_err(Failure::from)
+        .while_awaiting(|| Ok(opened.socket.wait_subscribed(&options.group, wanted)?))
         .and_then(|()| {
             send_all(&opened.socket, input, |mut message| {
                 message.push_front(options.group.as_bytes().to_vec());
@@ -118,7 +116,7 @@ fn send_all(
     address: impl Fn(Message) -> Message,
 ) -> Result<(), Failure> {
     while let Some(message) = input.next()? {
-        socket.send(address(message)).map_err(Error::from)?;
+        send(socket, address(message))?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `peer` and `stream` that connect: they talk with the one that is there.
 
-use sealwire::blocking::Socket;
 use sealwire::{Error, SocketType};
 
 use super::answer::AnswerOptions;
@@ -10,6 +9,7 @@ use super::opened::Opened;
 use super::receive::print_received;
 use crate::exit::Failure;
 use crate::output::Printer;
+use crate::service::given_up;
 
 /// Sends the input to the peer, and prints what comes from it.
 pub(super) fn talk_with_peer(options: &AnswerOptions) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ pub(super) fn talk_with_peer(options: &AnswerOptions) -> Result<(), Failure> {
                 message
             })?;
             sender.while_receiving(options.count, || {
-                print_received(&opened.socket, printer(options), options.count)
+                print_received(&opened, printer(options), options.count)
             })
         });
     opened.close(outcome)
@@ -41,25 +41,30 @@ pub(super) fn talk_over_tcp(options: &AnswerOptions) -> Result<(), Failure> {
     let input = Input::new(&options.input, None)?;
     let opened = Opened::new(SocketType::Stream, &options.connection)?;
     // An empty message says that the connection is there.
-    let begun = opened.socket.recv().map_err(Failure::from);
+    let begun = opened.while_awaiting(|| Ok(opened.socket.recv()?));
     let outcome = begun.and_then(|begun| {
         let name = begun.frames().first().cloned().unwrap_or_default();
         let sender = Sender::start(&opened.socket, input, move |mut message| {
             message.push_front(name.clone());
             message
         })?;
-        sender.while_receiving(options.count, || print_bytes(&opened.socket, options))
+        sender.while_receiving(options.count, || print_bytes(&opened, options))
     });
     opened.close(outcome)
 }
 
 /// Prints up to `count` pieces. Another empty message says that the other side has ended the connection.
-fn print_bytes(socket: &Socket, options: &AnswerOptions) -> Result<(), Failure> {
+fn print_bytes(opened: &Opened, options: &AnswerOptions) -> Result<(), Failure> {
     let mut printer = printer(options).hiding(1);
     let mut printed = 0;
     while options.count != Some(printed) {
-        let piece = match socket.recv() {
-            Ok(piece) => piece,
+        let piece = match opened.receive_one() {
+            Ok(Some(piece)) => piece,
+            Ok(None) => {
+                let missing = options.count.map_or(0, |count| count - printed);
+                given_up::count(given_up::Kind::Missing, missing);
+                break;
+            }
             Err(Error::TimedOut { .. }) if options.count.is_none() && printed > 0 => break,
             Err(error) => return Err(error.into()),
         };

@@ -67,6 +67,11 @@ impl TuningOptions {
         }
     }
 
+    /// The longest wait at the end, if it was given.
+    pub(super) fn linger(&self) -> Option<Duration> {
+        self.linger
+    }
+
     /// Whether something is set that needs a peer which answers.
     pub(super) fn has_heartbeat(&self) -> bool {
         self.heartbeat.is_some()

@@ -22,7 +22,7 @@ mod world;
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,9 +32,10 @@ use sealwire_tunnel::Identity;
 
 use crate::duration;
 use crate::exit::{Code, Failure};
-use crate::interrupt;
+use crate::interrupt::{self, Stop};
 use crate::newplex::keys;
 use crate::report::ReportOptions;
+use crate::service::{ServiceOptions, notify};
 use admission::within_descriptors;
 use allow::{AllowList, Snapshot};
 use connection::{LEAVE_TIME, Target, TunnelSettings};
@@ -66,8 +67,7 @@ Examples:
     --secret-key-file server.key --allow alice.pub --allow clients/
 
 What is allowed is read again all the time: a key that is taken off loses its connections about a second
-later. When interrupted, it takes no more connections and
-gives those under way --grace to finish.";
+later. Told to stop, it takes no more connections and gives those under way --grace to finish.";
 
 const CONNECT: &str = "\
 Examples:
@@ -107,6 +107,9 @@ pub(crate) struct ListenOptions {
     limits: LimitOptions,
 
     #[command(flatten)]
+    service: ServiceOptions,
+
+    #[command(flatten)]
     report: ReportOptions,
 }
 
@@ -121,6 +124,9 @@ pub(crate) struct ConnectOptions {
 
     #[command(flatten)]
     limits: LimitOptions,
+
+    #[command(flatten)]
+    service: ServiceOptions,
 
     #[command(flatten)]
     report: ReportOptions,
@@ -175,10 +181,6 @@ struct LimitOptions {
     /// When one way was closed: longest time without anything coming the other way
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::parse_positive)]
     half_closed_timeout: Duration,
-
-    /// When interrupted: longest time for what is under way to finish
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
-    grace: Duration,
 }
 
 impl TunnelCommand {
@@ -187,12 +189,26 @@ impl TunnelCommand {
             TunnelCommand::Listen(options) => {
                 let list = AllowList::new(&options.allow, Instant::now())?;
                 let (ends, limits) = (&options.ends, &options.limits);
-                run(ends, limits, options.report, Some(list), None)
+                run(
+                    ends,
+                    limits,
+                    options.service,
+                    options.report,
+                    Some(list),
+                    None,
+                )
             }
             TunnelCommand::Connect(options) => {
                 let key = keys::read_public_or_digits(&options.server_key)?;
                 let (ends, limits) = (&options.ends, &options.limits);
-                run(ends, limits, options.report, None, Some(key))
+                run(
+                    ends,
+                    limits,
+                    options.service,
+                    options.report,
+                    None,
+                    Some(key),
+                )
             }
         }
     }
@@ -209,6 +225,7 @@ impl TunnelCommand {
 fn run(
     ends: &EndOptions,
     limits: &LimitOptions,
+    service: ServiceOptions,
     report: ReportOptions,
     allowed: Option<(AllowList, Snapshot)>,
     server_key: Option<keys::PublicKey>,
@@ -249,7 +266,7 @@ fn run(
     let limits = Limits {
         max_connections,
         max_handshakes,
-        grace: limits.grace,
+        grace: service.grace,
     };
     let cannot = |error| {
         Failure::new(
@@ -265,12 +282,14 @@ fn run(
         }
         None => None,
     };
-    let (stop, (done, is_done)) = (system.stop_handle(), mpsc::channel::<()>());
-    // A program that sees it listen may interrupt it at once.
-    interrupt::on_interrupt(move || {
-        stop.request();
-        // Nothing is ever sent: the channel ends when the server is done.
-        let _ = is_done.recv_timeout(limits.grace + 2 * LEAVE_TIME);
+    let stop = system.stop_handle();
+    // A program that sees it listen may stop it at once.
+    interrupt::finish_on_signal(Stop {
+        grace: limits.grace,
+        begin: Box::new(move || stop.request()),
+        // The server breaks off what is left by itself, and tells the peers.
+        break_off: Box::new(|| thread::sleep(2 * LEAVE_TIME)),
+        json: report.json,
     })?;
     let bound = system.listen(&bind.addresses).map_err(|error| {
         let problem = format!("cannot listen on {}: {error}", bind.name);
@@ -278,12 +297,9 @@ fn run(
     })?;
     let events = Events::new(report);
     events.listening(&format!("tcp://{bound}"));
-    Server::new(system, settings, allowed, limits, events).run()?;
-    drop(done);
-    // The handler of the interrupt ends the program.
-    loop {
-        thread::park();
-    }
+    notify::ready(&format!("listening on tcp://{bound}"));
+    notify::watch(|| Ok(system.sign_of_life()))?;
+    Server::new(system, settings, allowed, limits, events).run()
 }
 
 /// The addresses behind an endpoint.

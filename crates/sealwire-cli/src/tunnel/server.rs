@@ -17,6 +17,7 @@ use super::failure::Failed;
 use super::reading::ReadList;
 use super::world::{PollEvent, World};
 use crate::exit::{Code, Failure};
+use crate::service::given_up::{self, Kind};
 
 /// How exactly deadlines are kept.
 const TICK: Duration = Duration::from_millis(50);
@@ -266,6 +267,11 @@ impl<W: World> Server<W> {
                 .filter(left)
                 .map(|(id, _)| *id)
                 .collect();
+            // A listener has not accepted those who wait to be let in.
+            let is_listener = matches!(self.role, Role::Listener(_));
+            let accepted = |id: &&u64| !is_listener || self.connections[*id].admitted().is_some();
+            let broken_off = ids.iter().filter(accepted).count();
+            given_up::count(Kind::Connections, broken_off as u64);
             for id in ids {
                 self.fail(id, &Failed::Stopped);
             }

@@ -21,6 +21,10 @@ mod proxy;
 mod rpc;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod stopping;
+#[cfg(target_os = "linux")]
+mod supervisor;
 mod tls;
 mod tuning;
 mod tunnel;

@@ -167,6 +167,24 @@ impl Running {
         interrupt(&self.child);
     }
 
+    /// As a service manager does.
+    pub(crate) fn terminate(&self) {
+        self.signal("-TERM");
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(&self.child, name);
+    }
+
+    /// Terminates it and waits for its end. Its input stays open, as it could end with that instead.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn terminated(mut self) -> Finished {
+        let _input = self.stdin.take();
+        self.terminate();
+        self.finish()
+    }
+
     /// Interrupts it and waits for its end. Its input stays open, as it could end with that instead.
     #[cfg(unix)]
     #[track_caller]
@@ -248,8 +266,12 @@ impl Drop for Unread {
 }
 
 fn interrupt(child: &Child) {
+    signal(child, "-INT");
+}
+
+fn signal(child: &Child, signal: &str) {
     let id = child.id().to_string();
-    let kill = Command::new("kill").args(["-INT", &id]).status();
+    let kill = Command::new("kill").args([signal, &id]).status();
     assert!(kill.expect("kill").success());
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, SyncSender};
 use std::time::{Duration, Instant};
 
 use mio::net::{TcpListener, TcpStream};
@@ -11,6 +12,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{SockRef, TcpKeepalive};
 
 use super::{PollEvent, Stream, World};
+use crate::service::alive::Answers;
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
@@ -38,6 +40,8 @@ pub(in crate::tunnel) struct System {
     poll: Poll,
     events: Events,
     stop: Stop,
+    /// Told each time it was woken.
+    answers: Option<SyncSender<()>>,
     /// There from `listen` on, gone once the server is to stop.
     listener: Option<TcpListener>,
 }
@@ -52,6 +56,7 @@ impl System {
             },
             poll,
             events: Events::with_capacity(EVENTS),
+            answers: None,
             listener: None,
         })
     }
@@ -68,6 +73,17 @@ impl System {
 
     pub(in crate::tunnel) fn stop_handle(&self) -> Stop {
         self.stop.clone()
+    }
+
+    /// Asks the thread that polls for an answer.
+    pub(in crate::tunnel) fn sign_of_life(&mut self) -> Answers {
+        let (tell, told) = mpsc::sync_channel(1);
+        self.answers = Some(tell);
+        let waker = self.stop.waker.clone();
+        Box::new(move || {
+            while told.try_recv().is_ok() {}
+            waker.wake().is_ok() && told.recv().is_ok()
+        })
     }
 
     /// Ends the poll that waits, or else the next one.
@@ -90,7 +106,11 @@ impl World for System {
         }
         ready.extend(self.events.iter().filter_map(|event| match event.token() {
             LISTENER => Some(PollEvent::Listener),
-            WAKER => None,
+            WAKER => {
+                // One that waits is enough.
+                let _ = self.answers.as_ref().map(|answers| answers.try_send(()));
+                None
+            }
             Token(token) => Some(PollEvent::Connection((token - WAKER.0) as u64)),
         }));
         Ok(())
