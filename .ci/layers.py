@@ -98,7 +98,7 @@ FLOORS = {
         ["handler"],
         ["client", "server"],
         ["blocking"],
-        ["monte", "typed"],
+        ["monte", "typed", "work"],
     ],
     "crates/sealwire-simd": [
         ["instructions", "level"],

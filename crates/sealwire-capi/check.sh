@@ -89,7 +89,7 @@ libraries() {
         *) pkg-config --cflags --libs sealwire ;;
     esac
 }
-tests="sockets listeners endpoints messages errors auth guests accounts peers wss engine poll signals aead session
+tests="sockets listeners endpoints events publishing messages errors auth guests accounts peers wss engine poll signals aead session
     nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams log standard_error fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do

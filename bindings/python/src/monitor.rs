@@ -55,6 +55,29 @@ impl Event {
         self.inner.address().map(ToString::to_string)
     }
 
+    /// Where this end of the connection is, or what is listened at; ``None`` before there is a connection, and as
+    /// ``Peer.local_address`` says.
+    #[getter]
+    fn local_address(&self) -> Option<String> {
+        self.inner.local_address().map(ToString::to_string)
+    }
+
+    /// The number of the descriptor of the connection or of what listens, as ``Peer.descriptor``. It is closed where
+    /// the event tells of an end.
+    #[getter]
+    fn descriptor(&self) -> Option<i32> {
+        self.inner.descriptor()
+    }
+
+    /// A connection that ended as it should (``disconnected``): whether the peer ended it, and not this side.
+    #[getter]
+    fn by_peer(&self) -> Option<bool> {
+        match &self.inner {
+            Happened::Disconnected { by_peer, .. } => Some(*by_peer),
+            _ => None,
+        }
+    }
+
     /// The connection id, the same in all events of a connection.
     #[getter]
     fn connection(&self) -> Option<u64> {

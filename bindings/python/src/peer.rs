@@ -29,6 +29,33 @@ impl Peer {
         self.inner.address().to_string()
     }
 
+    /// Where this end of the connection is; ``None`` over ``udp``, within the process, and for the end of an ``ipc``
+    /// connection that connected, which has no name.
+    #[getter]
+    fn local_address(&self) -> Option<String> {
+        self.inner.local_address().map(ToString::to_string)
+    }
+
+    /// The endpoint that was bound or connected to for this connection.
+    #[getter]
+    fn endpoint(&self) -> String {
+        self.inner.endpoint().to_string()
+    }
+
+    /// Whether the peer connected to this socket; ``False`` where this socket connected to the peer, and over ``udp``.
+    #[getter]
+    fn is_accepted(&self) -> bool {
+        self.inner.is_accepted()
+    }
+
+    /// The number of the descriptor on Unix; ``None`` over ``udp`` and within the process. It is good for comparing with
+    /// what the system tells. Others have the number once the connection has ended, and the connection fails if somebody else
+    /// reads, writes or closes it.
+    #[getter]
+    fn descriptor(&self) -> Option<i32> {
+        self.inner.descriptor()
+    }
+
     /// The connection id, unique in its context.
     #[getter]
     fn connection(&self) -> u64 {

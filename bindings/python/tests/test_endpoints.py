@@ -219,3 +219,20 @@ def test_endpoints_have_sources_interfaces_and_paths_that_are_made_up(pair: Pair
         message = pull.recv_message()
         assert message.body == b"hello" and message.peer is not None
         assert not endpoint.startswith("tcp") or message.peer.address.startswith("tcp://127.0.0.3:")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="options of Linux")
+def test_the_system_is_told_about_packets(pair: Pairs) -> None:
+    # A longer time than the system's own needs a privilege.
+    pull, push = pair.socket(sealwire.PULL, priority=5, busy_poll=0), pair.socket(sealwire.PUSH)
+    monitor = pull.monitor()
+    push.connect(pull.bind("tcp://127.0.0.1:0"))
+    event = monitor.next(TIMEOUT)
+    while event is not None and event.kind != "accepted":
+        event = monitor.next(TIMEOUT)
+    assert event is not None and event.descriptor is not None
+    with socket.socket(fileno=os.dup(event.descriptor)) as connection:
+        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY) == 5
+    for option in ("priority", "busy_poll"):
+        with pytest.raises(ValueError, match=f"{option} is -1 or more"):
+            setattr(push, option, -2)

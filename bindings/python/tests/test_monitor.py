@@ -70,3 +70,44 @@ def test_waiting_has_a_limit_and_an_end(pair: Pairs) -> None:
     thread.start()
     assert list(monitor) == []
     thread.join(TIMEOUT)
+
+
+def test_both_ends_of_a_connection(pair: Pairs) -> None:
+    pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
+    of_pull, of_push = pull.monitor(), push.monitor()
+
+    def found(monitor: sealwire.Monitor, kind: str) -> sealwire.Event:
+        while True:
+            event = monitor.next(TIMEOUT)
+            assert event is not None, kind
+            if event.kind == kind:
+                return event
+
+    bound = pull.bind("tcp://127.0.0.1:0")
+    push.connect(bound)
+    listening = found(of_pull, "listening")
+    assert listening.local_address == bound and listening.by_peer is None
+    accepted, connected = found(of_pull, "accepted"), found(of_push, "connected")
+    assert accepted.local_address == bound == connected.address
+    assert connected.local_address == accepted.address
+    assert None not in (numbers := [event.descriptor for event in (listening, accepted, connected)])
+    assert len(set(numbers)) == 3
+    client, server = found(of_pull, "ready").peer, found(of_push, "ready").peer
+    assert client is not None and server is not None
+    assert client.is_accepted and not server.is_accepted
+    assert client.endpoint == server.endpoint == bound
+    assert (client.local_address, client.descriptor) == (bound, accepted.descriptor)
+    assert (server.local_address, server.descriptor) == (client.address, connected.descriptor)
+    push.disconnect(bound)
+    left, ended = found(of_push, "disconnected"), found(of_pull, "disconnected")
+    assert (left.by_peer, ended.by_peer) == (False, True)
+    assert ended.descriptor == accepted.descriptor
+
+
+def test_within_the_process_there_is_no_address(pair: Pairs) -> None:
+    pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
+    push.connect(pull.bind("inproc://no-address"))
+    push.send(b"work")
+    peer = pull.recv_message().peer
+    assert peer is not None and peer.endpoint == "inproc://no-address"
+    assert peer.local_address is None and peer.descriptor is None

@@ -192,6 +192,47 @@ def test_topics(pair: Pairs) -> None:
         subscriber.unsubscribe("news")
 
 
+def test_the_last_value_of_a_topic_goes_to_a_new_subscriber_alone(pair: Pairs) -> None:
+    publisher = pair.socket(sealwire.XPUB, xpub_manual_last_value=True)
+    first, second = pair.socket(sealwire.SUB), pair.socket(sealwire.SUB)
+    bound = publisher.bind("tcp://127.0.0.1:0")
+    for subscriber, value in (first, b"a1"), (second, b"a2"):
+        subscriber.connect(bound)
+        subscriber.subscribe("a")
+        assert publisher.recv() == b"\1a"
+        publisher.subscribe("a")
+        publisher.send(value)
+    publisher.send(b"a3")
+    assert (first.recv(), first.recv()) == (b"a1", b"a3")
+    assert (second.recv(), second.recv()) == (b"a2", b"a3")
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_cancellations_of_an_xsub_are_all_passed_or_the_last_alone(pair: Pairs, verbose: bool) -> None:
+    publisher = pair.socket(sealwire.XPUB, xpub_verboser=True)
+    subscriber = pair.socket(sealwire.XSUB, xsub_verbose_unsubscribe=verbose)
+    subscriber.connect(publisher.bind("tcp://127.0.0.1:0"))
+    subscriber.send(b"\1a")
+    subscriber.send(b"\1a")
+    assert publisher.recv() == b"\1a"
+    # The first of two.
+    subscriber.send(b"\0a")
+    subscriber.send(b"\1b")
+    assert publisher.recv() == (b"\0a" if verbose else b"\1b")
+
+
+def test_topics_are_counted(pair: Pairs) -> None:
+    publisher, subscriber = pair(sealwire.XPUB, sealwire.SUB)
+    assert subscriber.topics == publisher.topics == 0
+    for topic in "a", "a", "b":
+        subscriber.subscribe(topic)
+    assert publisher.recv() == b"\1a"
+    assert publisher.recv() == b"\1b"
+    assert subscriber.topics == publisher.topics == 2
+    with pytest.raises(sealwire.Unsupported):
+        pair.socket(sealwire.PULL).topics
+
+
 def test_topics_may_be_asked_for_before_options_are_set() -> None:
     with sealwire.Socket(sealwire.SUB) as subscriber:
         subscriber.subscribe(b"")

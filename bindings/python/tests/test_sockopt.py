@@ -35,8 +35,8 @@ OF_OTHER_TYPES = {
     SocketOption[name]
     for name in """
     HELLO_MSG INVERT_MATCHING PROBE_ROUTER REQ_CORRELATE REQ_RELAXED ROUTER_HANDOVER ROUTER_MANDATORY
-    ROUTER_NOTIFY STREAM_NOTIFY XPUB_MANUAL XPUB_NODROP XPUB_VERBOSE XPUB_VERBOSER XPUB_WELCOME_MSG
-    MULTICAST_HOPS MULTICAST_LOOP
+    ROUTER_NOTIFY STREAM_NOTIFY XPUB_MANUAL XPUB_MANUAL_LAST_VALUE XPUB_NODROP XPUB_VERBOSE XPUB_VERBOSER XPUB_WELCOME_MSG
+    MULTICAST_HOPS MULTICAST_LOOP XSUB_VERBOSE_UNSUBSCRIBE
     """.split()
 }
 REFUSED = [option for option in SocketOption if option.access == "none"]
@@ -138,6 +138,7 @@ def test_options_that_are_calls(pair: Pairs) -> None:
     assert publisher.recv() == b"\1b"
     subscriber.setsockopt(zmq.UNSUBSCRIBE, b"a")
     assert publisher.recv() == b"\0a"
+    assert subscriber.getsockopt(zmq.TOPICS_COUNT) == publisher.getsockopt(zmq.TOPICS_COUNT) == 1
     for option in (zmq.SUBSCRIBE, zmq.UNSUBSCRIBE, zmq.METADATA):
         with pytest.raises(sealwire.OptionsError, match=f"{option.name} cannot be read"):
             subscriber.getsockopt(option)
@@ -158,7 +159,7 @@ def test_options_to_be_read(pair: Pairs) -> None:
     pull.poll()
     assert pull.getsockopt(zmq.EVENTS) == sealwire.POLLIN
     reading = [option for option in SocketOption if option.access == "read"]
-    assert {option.name for option in reading} == {"TYPE", "LAST_ENDPOINT", "FD", "EVENTS", "RCVMORE"}
+    assert {option.name for option in reading} == {"TYPE", "LAST_ENDPOINT", "FD", "EVENTS", "RCVMORE", "TOPICS_COUNT"}
     for option in reading:
         with pytest.raises(sealwire.OptionsError, match=f"{option.name} can be read only"):
             pull.setsockopt(option, 1)

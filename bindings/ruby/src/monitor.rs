@@ -39,6 +39,9 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     event.define_method("connection", method!(Event::connection, 0))?;
     event.define_method("endpoint", method!(Event::endpoint, 0))?;
     event.define_method("address", method!(Event::address, 0))?;
+    event.define_method("local_address", method!(Event::local_address, 0))?;
+    event.define_method("descriptor", method!(Event::descriptor, 0))?;
+    event.define_method("by_peer?", method!(Event::is_by_peer, 0))?;
     event.define_method("peer", method!(Event::peer, 0))?;
     event.define_method("failure", method!(Event::failure, 0))?;
     event.define_method("attempt", method!(Event::attempt, 0))?;
@@ -53,6 +56,8 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     failure.define_method("connection", method!(Failure::connection, 0))?;
     failure.define_method("endpoint", method!(Failure::endpoint, 0))?;
     failure.define_method("address", method!(Failure::address, 0))?;
+    failure.define_method("local_address", method!(Failure::local_address, 0))?;
+    failure.define_method("descriptor", method!(Failure::descriptor, 0))?;
     failure.define_method("peer", method!(Failure::peer, 0))?;
     failure.define_method("ready?", method!(Failure::was_ready, 0))?;
     failure.define_method("cause", method!(Failure::cause, 0))?;
@@ -132,6 +137,18 @@ impl Event {
         self.0.address().map(ToString::to_string)
     }
 
+    fn local_address(&self) -> Option<String> {
+        self.0.local_address().map(ToString::to_string)
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        self.0.descriptor()
+    }
+
+    fn is_by_peer(&self) -> bool {
+        matches!(self.0, Inner::Disconnected { by_peer: true, .. })
+    }
+
     fn peer(ruby: &Ruby, this: &Self) -> Option<Obj<Peer>> {
         let peer = this.0.peer()?;
         Some(Peer::wrap(ruby, peer.clone()))
@@ -200,6 +217,14 @@ impl Failure {
 
     fn address(&self) -> String {
         self.0.address().to_string()
+    }
+
+    fn local_address(&self) -> Option<String> {
+        self.0.local_address().map(ToString::to_string)
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        self.0.descriptor()
     }
 
     fn was_ready(&self) -> bool {

@@ -104,6 +104,14 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("xpub_verbose", Kind::Flag(Builder::xpub_verbose)),
     ("xpub_verboser", Kind::Flag(Builder::xpub_verboser)),
     ("xpub_manual", Kind::Flag(Builder::xpub_manual)),
+    (
+        "xpub_manual_last_value",
+        Kind::Flag(Builder::xpub_manual_last_value),
+    ),
+    (
+        "xsub_verbose_unsubscribe",
+        Kind::Flag(Builder::xsub_verbose_unsubscribe),
+    ),
     ("xpub_no_drop", Kind::Flag(Builder::xpub_no_drop)),
     ("invert_matching", Kind::Flag(Builder::invert_matching)),
     ("multicast_loop", Kind::Flag(Builder::multicast_loop)),
@@ -116,6 +124,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         Kind::Time(Builder::tcp_max_retransmit),
     ),
     ("spin", Kind::Time(Builder::spin)),
+    ("busy_poll", Kind::Time(Builder::busy_poll)),
     ("routing_id", Kind::Bytes(Builder::routing_id)),
     ("zap_domain", Kind::Text(Builder::zap_domain)),
     ("bind_to_device", Kind::Text(Builder::bind_to_device)),
@@ -132,6 +141,7 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("backlog", Kind::Part(count)),
     ("ipc_mode", Kind::Part(count)),
     ("type_of_service", Kind::Part(count)),
+    ("packet_priority", Kind::Part(count)),
     ("multicast_hops", Kind::Part(count)),
     ("reconnect_interval", Kind::Part(time)),
     ("reconnect_interval_max", Kind::Part(time)),
@@ -272,6 +282,9 @@ impl Options {
         }
         if let Some(octet) = self.small(ruby, "type_of_service")? {
             builder = builder.type_of_service(octet);
+        }
+        if let Some(priority) = self.small(ruby, "packet_priority")? {
+            builder = builder.packet_priority(priority);
         }
         if let Some(hops) = self.small(ruby, "multicast_hops")? {
             builder = builder.multicast_hops(hops);

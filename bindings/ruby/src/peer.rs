@@ -21,6 +21,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("public_key", method!(Peer::public_key, 0))?;
     class.define_method("user_id", method!(Peer::user_id, 0))?;
     class.define_method("address", method!(Peer::address, 0))?;
+    class.define_method("local_address", method!(Peer::local_address, 0))?;
+    class.define_method("endpoint", method!(Peer::endpoint, 0))?;
+    class.define_method("accepted?", method!(Peer::is_accepted, 0))?;
+    class.define_method("descriptor", method!(Peer::descriptor, 0))?;
     class.define_method("routing_id", method!(Peer::routing_id, 0))?;
     class.define_method("socket_type", method!(Peer::socket_type, 0))?;
     class.define_method("mechanism", method!(Peer::mechanism, 0))?;
@@ -65,6 +69,22 @@ impl Peer {
 
     fn address(&self) -> String {
         self.0.address().to_string()
+    }
+
+    fn local_address(&self) -> Option<String> {
+        self.0.local_address().map(ToString::to_string)
+    }
+
+    fn endpoint(&self) -> String {
+        self.0.endpoint().to_string()
+    }
+
+    fn is_accepted(&self) -> bool {
+        self.0.is_accepted()
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        self.0.descriptor()
     }
 
     fn routing_id(ruby: &Ruby, this: &Self) -> RString {

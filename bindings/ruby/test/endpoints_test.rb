@@ -182,6 +182,20 @@ class EndpointsTest < SealwireTest
     context.join
   end
 
+  def test_the_system_is_told_about_packets
+    return absent("SO_PRIORITY is Linux's") unless RUBY_PLATFORM.include?("linux")
+
+    # A longer time than the system's own needs a privilege.
+    pull = socket(:PULL, packet_priority: 5, busy_poll: 0)
+    monitor = pull.monitor
+    socket(:PUSH).connect(pull.bind("tcp://127.0.0.1:*"))
+    connection = ::Socket.for_fd(await(monitor, :accepted).descriptor)
+    # The descriptor stays the socket's.
+    connection.autoclose = false
+    assert_equal 5, connection.getsockopt(:SOCKET, :PRIORITY).int
+    assert_raises(Sealwire::OptionError) { pull.packet_priority = 1 << 40 }
+  end
+
   def test_endpoints_have_sources_interfaces_and_paths_that_are_made_up
     return absent("the name of the interface is Linux's") unless RUBY_PLATFORM.include?("linux")
 

@@ -27,6 +27,47 @@ class MonitorTest < SealwireTest
     assert_equal 0, server.lost
   end
 
+  def test_both_ends_of_a_connection
+    pull, push = socket(:PULL), socket(:PUSH)
+    of_pull, of_push = pull.monitor, push.monitor
+    bound = pull.bind("tcp://127.0.0.1:0")
+    push.connect(bound)
+    listening = await(of_pull, :listening)
+    assert_equal [bound, false], [listening.local_address, listening.by_peer?]
+    accepted, connected = await(of_pull, :accepted), await(of_push, :connected)
+    assert_equal [bound, bound], [accepted.local_address, connected.address]
+    assert_equal accepted.address, connected.local_address
+    assert_equal 3, [listening, accepted, connected].map(&:descriptor).grep(Integer).uniq.size
+    client, server = await(of_pull, :ready).peer, await(of_push, :ready).peer
+    assert_equal [true, false], [client.accepted?, server.accepted?]
+    assert_equal [bound, bound], [client.endpoint, server.endpoint]
+    assert_equal [bound, accepted.descriptor], [client.local_address, client.descriptor]
+    assert_equal [client.address, connected.descriptor], [server.local_address, server.descriptor]
+    push.disconnect(bound)
+    assert_equal [false, true], [of_push, of_pull].map { |monitor| await(monitor, :disconnected).by_peer? }
+  end
+
+  def test_both_ends_of_a_connection_that_failed
+    keys = Sealwire::KeyPair.generate
+    pull = socket(:PULL, security: Sealwire::Security.curve_server(keys: keys, allow: :anyone))
+    other = Sealwire::KeyPair.generate
+    push = socket(:PUSH, security: Sealwire::Security.curve_client(server_key: other.public_key, keys: other))
+    monitor = pull.monitor
+    bound = pull.bind("tcp://127.0.0.1:0")
+    push.connect(bound)
+    event = await(monitor, :failed)
+    assert_equal [bound, bound], [event.local_address, event.failure.local_address]
+    assert_kind_of Integer, event.descriptor
+    assert_equal event.descriptor, event.failure.descriptor
+  end
+
+  def test_within_the_process_there_is_no_address
+    pull, push = connected(:PULL, :PUSH, over: "inproc://ruby-no-address")
+    push.send("work")
+    peer = pull.receive.peer
+    assert_equal ["inproc://ruby-no-address", nil, nil], [peer.endpoint, peer.local_address, peer.descriptor]
+  end
+
   def test_failures_and_retries
     push = socket(:PUSH, reconnect_interval: 0.01)
     monitor = push.monitor

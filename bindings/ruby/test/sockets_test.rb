@@ -79,6 +79,44 @@ class SocketsTest < SealwireTest
     assert_raises(Sealwire::StateError) { subscriber.unsubscribe("never") }
   end
 
+  def test_the_last_value_of_a_topic_goes_to_a_new_subscriber_alone
+    publisher = socket(:XPUB, xpub_manual_last_value: true)
+    bound = publisher.bind("tcp://127.0.0.1:0")
+    first, second = %w[a1 a2].map do |value|
+      subscriber = socket(:SUB)
+      subscriber.connect(bound)
+      subscriber.subscribe("a")
+      assert_equal "\x01a".b, publisher.receive.to_s
+      publisher.subscribe("a").send(value)
+      subscriber
+    end
+    publisher.send("a3")
+    assert_equal %w[a1 a3], Array.new(2) { first.receive.to_s }
+    assert_equal %w[a2 a3], Array.new(2) { second.receive.to_s }
+  end
+
+  def test_cancellations_of_an_xsub_are_all_passed_or_the_last_alone
+    { true => "\x00a", false => "\x01b" }.each do |verbose, expected|
+      publisher = socket(:XPUB, xpub_verboser: true)
+      subscriber = socket(:XSUB, xsub_verbose_unsubscribe: verbose)
+      subscriber.connect(publisher.bind("tcp://127.0.0.1:0"))
+      2.times { subscriber.send("\x01a") }
+      assert_equal "\x01a".b, publisher.receive.to_s
+      # The first of two.
+      %W[\x00a \x01b].each { |message| subscriber.send(message) }
+      assert_equal expected.b, publisher.receive.to_s
+    end
+  end
+
+  def test_topics_are_counted
+    publisher, subscriber = connected(:XPUB, :SUB)
+    assert_equal [0, 0], [publisher.topics, subscriber.topics]
+    %w[a a b].each { |topic| subscriber.subscribe(topic) }
+    assert_equal %W[\x01a \x01b], Array.new(2) { publisher.receive.to_s }
+    assert_equal [2, 2], [publisher.topics, subscriber.topics]
+    assert_raises(Sealwire::UnsupportedError) { socket(:PULL).topics }
+  end
+
   def test_push_and_pull_from_many
     pull = socket(:PULL)
     endpoint = pull.bind("tcp://127.0.0.1:0")

@@ -754,6 +754,30 @@
 #define SEALWIRE_OPTION_IO_AFFINITY 56
 
 /**
+ * Switch, XPUB: as `XPUB_MANUAL`, and the next message after a subscription was received goes to that subscriber
+ * alone, if it was granted the topic. Default 0. `ZMQ_XPUB_MANUAL_LAST_VALUE`.
+ */
+#define SEALWIRE_OPTION_XPUB_MANUAL_LAST_VALUE 57
+
+/**
+ * Switch, XSUB: publishers get every cancellation, not the last of a topic alone. Default 0.
+ * `ZMQ_XSUB_VERBOSE_UNSUBSCRIBE`.
+ */
+#define SEALWIRE_OPTION_XSUB_VERBOSE_UNSUBSCRIBE 58
+
+/**
+ * The priority of outgoing packets within this machine: 0 to 6, or more with a privilege; Linux. Default: the one that
+ * follows from the type of service, or 0. `ZMQ_PRIORITY`.
+ */
+#define SEALWIRE_OPTION_PACKET_PRIORITY 59
+
+/**
+ * How long the system polls the network device for packets before it sleeps, in microseconds; more than the
+ * system's own needs a privilege; Linux. Default: the system's. `ZMQ_BUSY_POLL`.
+ */
+#define SEALWIRE_OPTION_BUSY_POLL_US 60
+
+/**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
  * `ZMQ_ROUTING_ID`.
  */
@@ -1251,6 +1275,13 @@ typedef void (*sealwire_authenticate_fn)(const sealwire_client *client,
  * nothing is to be done.
  */
 typedef void (*sealwire_destroy_fn)(void *user);
+
+/**
+ * What an I/O thread calls as it begins, with its number from 0: to set its priority, or the processors that it may
+ * run on. Several threads may call it at once. It must not throw, nor use the context. Whether it has run when the context
+ * has been made is not said.
+ */
+typedef void (*sealwire_thread_start_fn)(void *user, size_t io_thread);
 
 /**
  * Decides about one peer: calls `sealwire_decision_allow`, or does not; a name that it gives counts
@@ -2043,6 +2074,20 @@ sealwire_status sealwire_context_new_with_threads(size_t io_threads,
                                                   sealwire_context **out);
 
 /**
+ * Starts a context as `sealwire_context_new_with_threads` does, whose threads call `on_thread_start` with `user` as they
+ * begin. `destroy`, where it is not NULL, frees `user` at the end; after an error `user` is the caller's still. libzmq's
+ * `ZMQ_THREAD_AFFINITY_CPU_ADD`, `ZMQ_THREAD_PRIORITY` and `ZMQ_THREAD_SCHED_POLICY` are calls of the system there.
+ *
+ * Errors: as `sealwire_context_new_with_threads`; `SEALWIRE_ERROR_NULL` also without a callback.
+ */
+sealwire_status sealwire_context_new_with_thread_start(size_t io_threads,
+                                                       const char *thread_name,
+                                                       sealwire_thread_start_fn on_thread_start,
+                                                       void *user,
+                                                       sealwire_destroy_fn destroy,
+                                                       sealwire_context **out);
+
+/**
  * Gives a context back as `sealwire_context_free` does, and waits until its threads have ended: until
  * all sockets, options and others that were made with it are freed too. So free them first, or on another
  * thread; and do not call it from a callback of the library. In a child of a fork it returns at once. NULL is fine.
@@ -2446,6 +2491,24 @@ const char *sealwire_event_endpoint(const sealwire_event *event);
  * Where the peer is, or NULL where there is none. Belongs to the event.
  */
 const char *sealwire_event_address(const sealwire_event *event);
+
+/**
+ * Where this end of the connection is, or what is listened at, as text; NULL before there is a connection and as
+ * `sealwire_peer_local_address` says. Belongs to the event.
+ */
+const char *sealwire_event_local_address(const sealwire_event *event);
+
+/**
+ * The number of the descriptor of the connection or of what listens, as `sealwire_peer_descriptor`; -1 where there is
+ * none. It is closed where the event tells of an end.
+ */
+int32_t sealwire_event_descriptor(const sealwire_event *event);
+
+/**
+ * Whether it was the peer that ended a connection as it should (`SEALWIRE_EVENT_DISCONNECTED`), and not this side. False
+ * for other events and for NULL.
+ */
+bool sealwire_event_is_by_peer(const sealwire_event *event);
 
 /**
  * The connection id, the same in all events of a connection and in `sealwire_peer_connection`; 0
@@ -3059,6 +3122,29 @@ const char *sealwire_peer_user_id(const sealwire_peer *peer);
  * Where the peer is, as text, for example "tcp://192.0.2.7:40312". NULL for NULL. Belongs to the peer.
  */
 const char *sealwire_peer_address(const sealwire_peer *peer);
+
+/**
+ * Where this end of the connection is, as text. NULL over `udp`, within the process, for the end of an `ipc` connection
+ * that connected, which has no name, and for NULL. Belongs to the peer.
+ */
+const char *sealwire_peer_local_address(const sealwire_peer *peer);
+
+/**
+ * The endpoint that was bound or connected to for this connection. NULL for NULL. Belongs to the peer.
+ */
+const char *sealwire_peer_endpoint(const sealwire_peer *peer);
+
+/**
+ * Whether the peer connected to this socket; false where this socket connected to the peer, over `udp`, and for NULL.
+ */
+bool sealwire_peer_is_accepted(const sealwire_peer *peer);
+
+/**
+ * The number of the descriptor of the connection on Unix; -1 over `udp`, within the process, and for NULL. It is good
+ * for comparing with what the system tells. Others have the number once the connection has ended, and the connection fails if
+ * somebody else reads, writes or closes it.
+ */
+int32_t sealwire_peer_descriptor(const sealwire_peer *peer);
 
 /**
  * The mechanism that protects the connection: "NULL", "PLAIN", "CURVE", "BLAKE3", or "" where there
@@ -3925,6 +4011,16 @@ sealwire_status sealwire_socket_subscribe(const sealwire_socket *socket,
 sealwire_status sealwire_socket_unsubscribe(const sealwire_socket *socket,
                                             const void *topic,
                                             size_t size);
+
+/**
+ * Writes how many different topics are subscribed to: by a SUB or XSUB itself, or by the peers of a PUB or XPUB
+ * together. With `SEALWIRE_OPTION_XPUB_MANUAL` only granted ones count. libzmq's `ZMQ_TOPICS_COUNT`.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` for other types, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`,
+ * `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_topics(const sealwire_socket *socket,
+                                       size_t *count);
 
 /**
  * DISH: asks for messages to a group of 1 to 255 bytes.

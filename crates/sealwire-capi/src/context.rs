@@ -1,12 +1,14 @@
 //! Contexts: the thread that does the I/O of sockets.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
 
-use sealwire::Context;
+use sealwire::{Context, ContextBuilder};
 
+use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::{free, guard};
-use crate::pointers::{give, optional_text, output};
-use crate::status::sealwire_status;
+use crate::pointers::{give, optional_text, output, required};
+use crate::status::{Failure, sealwire_status};
 
 /// The thread that does the I/O of the sockets made with it, and the names of their `inproc`
 /// endpoints. Most programs need none: sockets share one unless their options name another.
@@ -44,13 +46,49 @@ pub extern "C" fn sealwire_context_new_with_threads(
 ) -> sealwire_status {
     guard(|| {
         let out = output(out, "out")?;
-        let mut builder = Context::builder().io_threads(io_threads);
-        if let Some(name) = optional_text(thread_name, "thread_name")? {
-            builder = builder.thread_name(name);
-        }
-        let context = builder.build()?;
+        let context = threads(io_threads, thread_name)?.build()?;
         out.write(give(sealwire_context { context }));
         Ok(())
+    })
+}
+
+/// What an I/O thread calls as it begins, with its number from 0: to set its priority, or the processors that it may
+/// run on. Several threads may call it at once. It must not throw, nor use the context. Whether it has run when the context
+/// has been made is not said.
+pub type sealwire_thread_start_fn = Option<extern "C" fn(user: *mut c_void, io_thread: usize)>;
+
+/// Starts a context as `sealwire_context_new_with_threads` does, whose threads call `on_thread_start` with `user` as they
+/// begin. `destroy`, where it is not NULL, frees `user` at the end; after an error `user` is the caller's still. libzmq's
+/// `ZMQ_THREAD_AFFINITY_CPU_ADD`, `ZMQ_THREAD_PRIORITY` and `ZMQ_THREAD_SCHED_POLICY` are calls of the system there.
+///
+/// Errors: as `sealwire_context_new_with_threads`; `SEALWIRE_ERROR_NULL` also without a callback.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_context_new_with_thread_start(
+    io_threads: usize,
+    thread_name: *const c_char,
+    on_thread_start: sealwire_thread_start_fn,
+    user: *mut c_void,
+    destroy: sealwire_destroy_fn,
+    out: *mut *mut sealwire_context,
+) -> sealwire_status {
+    guard(|| {
+        let out = output(out, "out")?;
+        let on_start = required(on_thread_start, "on_thread_start")?;
+        let builder = threads(io_threads, thread_name)?;
+        let user = Arc::new(User::new(user, destroy));
+        let of_threads = user.clone();
+        let builder = builder.on_thread_start(move |thread| on_start(of_threads.pointer(), thread));
+        let context = builder.build().inspect_err(|_| user.forget())?;
+        out.write(give(sealwire_context { context }));
+        Ok(())
+    })
+}
+
+fn threads(io_threads: usize, name: *const c_char) -> Result<ContextBuilder, Failure> {
+    let builder = Context::builder().io_threads(io_threads);
+    Ok(match optional_text(name, "thread_name")? {
+        Some(name) => builder.thread_name(name),
+        None => builder,
     })
 }
 

@@ -185,6 +185,7 @@ pub struct sealwire_event {
     text: CString,
     endpoint: Option<CString>,
     address: Option<CString>,
+    local_address: Option<CString>,
     peer: LazyPeer,
 }
 
@@ -260,10 +261,12 @@ pub extern "C" fn sealwire_monitor_free(monitor: Option<Box<sealwire_monitor>>) 
 impl sealwire_event {
     fn new(event: Event) -> Self {
         let (endpoint, address) = (event.endpoint(), event.address());
+        let local_address = event.local_address();
         sealwire_event {
             text: c_text(&event.to_string()),
             endpoint: endpoint.map(|endpoint| c_text(&endpoint.to_string())),
             address: address.map(|address| c_text(&address.to_string())),
+            local_address: local_address.map(|address| c_text(&address.to_string())),
             peer: LazyPeer::default(),
             event,
         }
@@ -353,6 +356,30 @@ pub extern "C" fn sealwire_event_endpoint(event: Option<&sealwire_event>) -> *co
 pub extern "C" fn sealwire_event_address(event: Option<&sealwire_event>) -> *const c_char {
     let address = event.and_then(|event| event.address.as_ref());
     address.map_or(std::ptr::null(), |address| address.as_ptr())
+}
+
+/// Where this end of the connection is, or what is listened at, as text; NULL before there is a connection and as
+/// `sealwire_peer_local_address` says. Belongs to the event.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_local_address(event: Option<&sealwire_event>) -> *const c_char {
+    let address = event.and_then(|event| event.local_address.as_ref());
+    address.map_or(std::ptr::null(), |address| address.as_ptr())
+}
+
+/// The number of the descriptor of the connection or of what listens, as `sealwire_peer_descriptor`; -1 where there is
+/// none. It is closed where the event tells of an end.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_descriptor(event: Option<&sealwire_event>) -> i32 {
+    event
+        .and_then(|event| event.event.descriptor())
+        .unwrap_or(-1)
+}
+
+/// Whether it was the peer that ended a connection as it should (`SEALWIRE_EVENT_DISCONNECTED`), and not this side. False
+/// for other events and for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_is_by_peer(event: Option<&sealwire_event>) -> bool {
+    event.is_some_and(|event| matches!(event.event, Event::Disconnected { by_peer: true, .. }))
 }
 
 /// The connection id, the same in all events of a connection and in `sealwire_peer_connection`; 0

@@ -19,6 +19,8 @@ use crate::status::{Failure, SEALWIRE_ERROR_UNSUPPORTED, sealwire_status};
 pub struct sealwire_peer {
     source: PeerSource,
     address: CString,
+    local_address: Option<CString>,
+    endpoint: CString,
     user_id: Option<CString>,
     mechanism: CString,
 }
@@ -32,8 +34,11 @@ pub(crate) enum PeerSource {
 impl sealwire_peer {
     pub(crate) fn new(source: PeerSource) -> Self {
         let peer = source.peer();
+        let local_address = peer.local_address();
         sealwire_peer {
             address: c_text(&peer.address().to_string()),
+            local_address: local_address.map(|address| c_text(&address.to_string())),
+            endpoint: c_text(&peer.endpoint().to_string()),
             user_id: peer.user_id().map(c_text),
             mechanism: c_text(peer.mechanism().map_or("", Mechanism::name)),
             source,
@@ -99,6 +104,34 @@ pub extern "C" fn sealwire_peer_user_id(peer: Option<&sealwire_peer>) -> *const 
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_peer_address(peer: Option<&sealwire_peer>) -> *const c_char {
     peer.map_or(std::ptr::null(), |peer| peer.address.as_ptr())
+}
+
+/// Where this end of the connection is, as text. NULL over `udp`, within the process, for the end of an `ipc` connection
+/// that connected, which has no name, and for NULL. Belongs to the peer.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peer_local_address(peer: Option<&sealwire_peer>) -> *const c_char {
+    let address = peer.and_then(|peer| peer.local_address.as_ref());
+    address.map_or(std::ptr::null(), |address| address.as_ptr())
+}
+
+/// The endpoint that was bound or connected to for this connection. NULL for NULL. Belongs to the peer.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peer_endpoint(peer: Option<&sealwire_peer>) -> *const c_char {
+    peer.map_or(std::ptr::null(), |peer| peer.endpoint.as_ptr())
+}
+
+/// Whether the peer connected to this socket; false where this socket connected to the peer, over `udp`, and for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peer_is_accepted(peer: Option<&sealwire_peer>) -> bool {
+    peer.is_some_and(|peer| peer.peer().is_accepted())
+}
+
+/// The number of the descriptor of the connection on Unix; -1 over `udp`, within the process, and for NULL. It is good
+/// for comparing with what the system tells. Others have the number once the connection has ended, and the connection fails if
+/// somebody else reads, writes or closes it.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peer_descriptor(peer: Option<&sealwire_peer>) -> i32 {
+    peer.and_then(|peer| peer.peer().descriptor()).unwrap_or(-1)
 }
 
 /// The mechanism that protects the connection: "NULL", "PLAIN", "CURVE", "BLAKE3", or "" where there

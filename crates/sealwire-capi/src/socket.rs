@@ -387,6 +387,24 @@ pub extern "C" fn sealwire_socket_unsubscribe(
     })
 }
 
+/// Writes how many different topics are subscribed to: by a SUB or XSUB itself, or by the peers of a PUB or XPUB
+/// together. With `SEALWIRE_OPTION_XPUB_MANUAL` only granted ones count. libzmq's `ZMQ_TOPICS_COUNT`.
+///
+/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` for other types, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`,
+/// `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_socket_topics(
+    socket: Option<&sealwire_socket>,
+    count: *mut usize,
+) -> sealwire_status {
+    guard(|| {
+        let socket = required(socket, "socket")?;
+        let count = output(count, "count")?;
+        count.write(socket.socket.topics()?);
+        Ok(())
+    })
+}
+
 /// DISH: asks for messages to a group of 1 to 255 bytes.
 ///
 /// Errors: `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_MESSAGE` for a name that is none,

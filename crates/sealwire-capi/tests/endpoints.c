@@ -1,5 +1,10 @@
 /* Peers by a routing id of one's own choice, queues of endpoints, and the threads that serve them. */
+/* For SO_PRIORITY. */
+#define _DEFAULT_SOURCE
 #include "test.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
 
 static void receives(const sealwire_socket *socket, size_t frame, const char *text) {
     sealwire_message *message = NULL;
@@ -94,6 +99,85 @@ static void threads(const sealwire_security *none) {
     sealwire_context_join(NULL);
 }
 
+/* What each thread has called as it began. */
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int calls[3];
+    int freed;
+} starts;
+
+static void started(void *user, size_t io_thread) {
+    starts *seen = (starts *)user;
+    pthread_mutex_lock(&seen->lock);
+    if (io_thread < 3) {
+        seen->calls[io_thread]++;
+    }
+    pthread_mutex_unlock(&seen->lock);
+}
+
+static void freed(void *user) {
+    starts *seen = (starts *)user;
+    pthread_mutex_lock(&seen->lock);
+    seen->freed++;
+    pthread_cond_signal(&seen->changed);
+    pthread_mutex_unlock(&seen->lock);
+}
+
+static void beginnings_of_threads(void) {
+    starts seen = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {0, 0, 0}, 0};
+    sealwire_context *context = NULL;
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_context_new_with_thread_start(1, NULL, NULL, &seen, freed, &context));
+    RETURNS(SEALWIRE_ERROR_OPTION,
+            sealwire_context_new_with_thread_start(0, NULL, started, &seen, freed, &context));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT,
+            sealwire_context_new_with_thread_start(1, "\xff", started, &seen, freed, &context));
+    CHECK(context == NULL && seen.freed == 0);
+    OK(sealwire_context_new_with_thread_start(3, "c-start", started, &seen, freed, &context));
+    pthread_mutex_lock(&seen.lock);
+    while (seen.freed == 0) {
+        pthread_cond_wait(&seen.changed, &seen.lock);
+    }
+    for (int i = 0; i < 3; i++) {
+        CHECK(seen.calls[i] == 1);
+    }
+    pthread_mutex_unlock(&seen.lock);
+    sealwire_context_join(context);
+    CHECK(seen.freed == 1);
+}
+
+/* What the system is told about the packets of a connection. */
+static void packets(const sealwire_security *none) {
+#ifdef __linux__
+    sealwire_options *options = options_with_timeouts();
+    sealwire_socket *pull = NULL, *push = make_socket(SEALWIRE_PUSH, none);
+    sealwire_monitor *monitor = NULL;
+    char *bound = NULL;
+    int priority = -1;
+    socklen_t size = sizeof priority;
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_options_set(options, SEALWIRE_OPTION_PACKET_PRIORITY, -1));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_options_set(options, SEALWIRE_OPTION_BUSY_POLL_US, -1));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_PACKET_PRIORITY, 5));
+    /* More than the system's needs a privilege. */
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_BUSY_POLL_US, 0));
+    OK(sealwire_socket_new(SEALWIRE_PULL, none, options, &pull));
+    OK(sealwire_monitor_new(pull, &monitor));
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:*", &bound));
+    OK(sealwire_socket_connect(push, bound));
+    sealwire_event *accepted = await_event(monitor, SEALWIRE_EVENT_ACCEPTED);
+    CHECK(getsockopt(sealwire_event_descriptor(accepted), SOL_SOCKET, SO_PRIORITY, &priority, &size) == 0);
+    CHECK(priority == 5);
+    sealwire_event_free(accepted);
+    sealwire_monitor_free(monitor);
+    sealwire_string_free(bound);
+    sealwire_options_free(options);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+#else
+    (void)none;
+#endif
+}
+
 /* Sources, interfaces, and paths that are made up. */
 static void texts(const sealwire_security *none) {
 #ifdef __linux__
@@ -131,6 +215,8 @@ int main(void) {
     chosen_routing_ids(none);
     queues_of_endpoints(none);
     threads(none);
+    beginnings_of_threads();
+    packets(none);
     texts(none);
     sealwire_security_free(none);
     return 0;

@@ -361,3 +361,29 @@ impl Given<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn clients_say_whether_they_are_listed_where_files_are_read_and_who_else_decides() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = <KeyPair as sealwire::Generate>::generate().public();
+        fs::write(folder.path().join("empty"), "").unwrap();
+        fs::write(folder.path().join("one"), key.to_string()).unwrap();
+        for (written, nobody, zap, blocks, revised) in [
+            ("anyone", false, true, false, false),
+            ("empty", true, false, true, true),
+            ("one", false, false, true, true),
+        ] {
+            let clients = Clients::of(written, folder.path()).unwrap();
+            assert_eq!(clients.allows_nobody(), nobody, "{written}");
+            assert_eq!(clients.leaves_it_to_zap(), zap, "{written}");
+            assert_eq!(clients.may_block(), blocks, "{written}");
+            assert_eq!(clients.revision().is_some(), revised, "{written}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use support::{ANONYMOUS, CLIENT, Folder, HEAD, SERVER};
@@ -27,6 +28,56 @@ fn fault(folder: &Folder, text: &str) -> String {
     assert!(fault.starts_with(&path), "{fault}");
     assert!(!fault.contains('\n'), "{fault}");
     fault
+}
+
+/// The keys that there are, as the fault of an unknown one lists them: those of the reader's own table.
+fn known(folder: &Folder, text: &str) -> BTreeSet<String> {
+    let fault = fault(folder, text);
+    let (_, list) = fault.split_once("those that there are: ").unwrap();
+    list.split(", ").map(str::to_owned).collect()
+}
+
+/// What the tests below go through: a key that is not in one of the samples would be in none of them.
+#[test]
+fn every_key_is_in_a_sample() {
+    let folder = Folder::new();
+    let sampled = |text: &str| keys(text).map(|(_, _, key)| key.to_owned()).collect();
+    let mut of_file: BTreeSet<String> = sampled(HEAD);
+    of_file.insert("rule".into());
+    assert_eq!(known(&folder, "version = 1\nx = 1"), of_file);
+    let of_rules: BTreeSet<String> = sampled(&[SERVER, CLIENT, ANONYMOUS].concat());
+    assert_eq!(known(&folder, "version = 1\n[[rule]]\nx = 1"), of_rules);
+}
+
+/// `locked` is a key of the file of the machine.
+#[test]
+fn locked_is_true_or_false_once_and_in_the_file_of_the_machine_only() {
+    let folder = Folder::new();
+    let path = folder.path("rules");
+    let parse = |text: &str| sealwire_policy::Policy::parse(&path, text, true);
+    for (text, locked) in [
+        ("version = 1", false),
+        ("version = 1\nlocked = false", false),
+        ("version = 1\nlocked = true", true),
+    ] {
+        assert_eq!(parse(text).unwrap().is_locked(), locked, "{text}");
+    }
+    for (text, says) in [
+        (
+            "version = 1\nlocked = 1",
+            "line 2: locked is not true or false",
+        ),
+        (
+            "version = 1\nlocked = \"true\"",
+            "line 2: locked is not true or false",
+        ),
+        ("version = 1\nlocked = true\nlocked = true", "duplicate"),
+        ("locked = true", "has no version"),
+    ] {
+        let fault = parse(text).expect_err(text).to_string();
+        assert!(fault.contains(says), "{fault}");
+    }
+    assert!(fault(&folder, "version = 1\nlocked = true").contains("unknown key \"locked\""));
 }
 
 #[test]
@@ -157,6 +208,7 @@ fn a_key_that_is_unknown() {
 fn a_value_that_means_nothing() {
     let folder = Folder::new();
     let rules = [SERVER, CLIENT, ANONYMOUS].map(|rule| format!("{HEAD}{rule}"));
+    let mut tried = BTreeSet::from(["override".to_owned(), "rule".to_owned()]);
     for (rule, key, value, says) in [
         (0, "version", "2", "version 2 is not known"),
         (0, "default", "\"plain\"", "neither \"refuse\""),
@@ -203,6 +255,7 @@ fn a_value_that_means_nothing() {
             "neither secret_key_file nor anonymous",
         ),
     ] {
+        tried.insert(key.to_owned());
         let text = &rules[rule];
         let (index, ..) = keys(text).find(|(_, _, other)| *other == key).unwrap();
         let line = format!("{key} = {value}");
@@ -211,6 +264,10 @@ fn a_value_that_means_nothing() {
         // The rule, where several of its keys are to blame.
         assert!(fault.contains(", line "), "{line}: {fault}");
     }
+    // Either value of override means something.
+    let of_rules = known(&folder, "version = 1\n[[rule]]\nx = 1");
+    let all: BTreeSet<String> = &known(&folder, "version = 1\nx = 1") | &of_rules;
+    assert_eq!(tried, all);
 }
 
 #[test]

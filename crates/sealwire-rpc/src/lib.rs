@@ -64,6 +64,7 @@ mod stream;
 mod threads;
 #[cfg(feature = "serde")]
 pub mod typed;
+pub mod work;
 
 pub use call::Call;
 pub use client::{Client, ClientBuilder};

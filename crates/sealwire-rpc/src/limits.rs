@@ -181,6 +181,42 @@ impl DoorLimits {
     }
 }
 
+/// Of acknowledged work.
+pub(crate) mod work {
+    use std::time::Duration;
+
+    /// Tasks that a worker takes before it has ended some of them, unless told otherwise.
+    pub(crate) const CREDIT: u32 = 64;
+    /// Tasks at most, whatever the worker says.
+    pub(crate) const MAX_CREDIT: u32 = 1 << 16;
+    /// Bytes of those tasks, unless told otherwise.
+    pub(crate) const CREDIT_BYTES: u32 = 16 << 20;
+    /// Bytes that a task counts beside its body, so that empty ones count too.
+    pub(crate) const TASK_COST: usize = 128;
+    /// Bytes of a task, unless told otherwise.
+    pub(crate) const MAX_TASK: u32 = 4 << 20;
+    /// Bytes of a result or reason, unless told otherwise.
+    pub(crate) const MAX_RESULT: u32 = 4 << 10;
+    /// Bytes of a reason that are kept with a task.
+    pub(crate) const MAX_REASON: usize = 1 << 10;
+    /// Tasks of a distributor, unless told otherwise.
+    pub(crate) const MAX_TASKS: usize = 1 << 16;
+    /// Bytes of them, unless told otherwise.
+    pub(crate) const MAX_BYTES: usize = 256 << 20;
+    /// Attempts, unless told otherwise.
+    pub(crate) const MAX_ATTEMPTS: u32 = 5;
+    /// Time between an attempt that failed and the next, unless told otherwise.
+    pub(crate) const RETRY_DELAY: Duration = Duration::from_secs(1);
+    /// Time without a sign of life after which a connection is given up, unless told otherwise.
+    pub(crate) const SILENCE_LIMIT: Duration = Duration::from_secs(15);
+    /// Time of a worker for its greeting, which it sends with the end of the handshake.
+    pub(crate) const GREETING_LIMIT: Duration = Duration::from_secs(5);
+    /// Bytes of a message of several tasks or outcomes. One that is larger goes alone.
+    pub(crate) const BATCH_BYTES: usize = 64 << 10;
+    /// Bytes of a message beside one body.
+    pub(crate) const MESSAGE_MARGIN: usize = 64;
+}
+
 /// Of Go's wire, unless a program chooses.
 #[cfg(feature = "monte-compat")]
 pub(crate) mod monte {

@@ -50,9 +50,9 @@ pub struct ContextBuilder {
 impl ContextBuilder {
     /// Sets how many threads do the I/O of the context's sockets: 1 to 64, 1 by default. Each endpoint that is bound or
     /// connected to is served by the one that serves least then, of those that
-    /// [`io_affinity`](crate::SocketBuilder::io_affinity) allows, and so are its connections. One thread moves
-    /// millions of small messages a second: more are of use where encryption or large messages keep one busy, and
-    /// sockets have several endpoints or there are several sockets.
+    /// [`io_affinity`](crate::SocketBuilder::io_affinity) allows. So is each connection that an endpoint accepts, once
+    /// its handshake is done. One thread moves millions of small messages a second: more are of use where encryption or
+    /// large messages of several peers keep one busy.
     pub fn io_threads(mut self, threads: usize) -> Self {
         self.io_threads = threads;
         self

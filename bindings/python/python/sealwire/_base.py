@@ -95,6 +95,10 @@ class Options(Strict):
     backlog = Option[int]("Connections the system holds before they are accepted.")
     ipc_mode = Option[int]("Who may connect to the files of ipc endpoints that are bound: a mode as of chmod.")
     tos = Option[int]("Type of service of outgoing packets; -1 for the system's.")
+    priority = Option[int]("Priority of outgoing packets within this machine (Linux); -1 for the system's.")
+    busy_poll = Option[int](
+        "Microseconds that the system polls the network device before it sleeps (Linux); -1 for the system's."
+    )
     sndbuf = Option[int]("The system's send buffer in bytes; -1 for its default.")
     rcvbuf = Option[int]("The system's receive buffer in bytes; -1 for its default.")
     handshake_ivl = Option[int]("How long a handshake may take.")
@@ -131,6 +135,10 @@ class Options(Strict):
     xpub_verbose = Option[bool]("XPUB: reads every subscription.")
     xpub_verboser = Option[bool]("XPUB: reads every subscription and cancellation.")
     xpub_manual = Option[bool]("XPUB: grants subscriptions itself.")
+    xpub_manual_last_value = Option[bool](
+        "XPUB: as xpub_manual; the next message after a subscription was received is for that subscriber alone."
+    )
+    xsub_verbose_unsubscribe = Option[bool]("XSUB: publishers get every cancellation, not the last of a topic alone.")
     xpub_nodrop = Option[bool]("XPUB, PUB: sending waits for slow subscribers.")
     xpub_welcome_msg = Option[bytes]("XPUB: a message to each new subscriber.")
     invert_matching = Option[bool]("Subscribers get what they did not subscribe to.")

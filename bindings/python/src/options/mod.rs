@@ -204,7 +204,7 @@ impl Options {
 
     fn apply_behaviour(&self, builder: SocketBuilder) -> SocketBuilder {
         let mut builder = builder;
-        let flags: [(_, Setter<bool>); 20] = [
+        let flags: [(_, Setter<bool>); 22] = [
             ("immediate", SocketBuilder::immediate),
             ("queue_per_endpoint", SocketBuilder::queue_per_endpoint),
             ("conflate", SocketBuilder::conflate),
@@ -224,6 +224,14 @@ impl Options {
             ("xpub_verbose", SocketBuilder::xpub_verbose),
             ("xpub_verboser", SocketBuilder::xpub_verboser),
             ("xpub_manual", SocketBuilder::xpub_manual),
+            (
+                "xpub_manual_last_value",
+                SocketBuilder::xpub_manual_last_value,
+            ),
+            (
+                "xsub_verbose_unsubscribe",
+                SocketBuilder::xsub_verbose_unsubscribe,
+            ),
             ("xpub_nodrop", SocketBuilder::xpub_no_drop),
             ("invert_matching", SocketBuilder::invert_matching),
             ("stream_notify", SocketBuilder::stream_notify),
@@ -351,6 +359,12 @@ impl Options {
         };
         if let Some(octet) = octet("tos")? {
             builder = builder.type_of_service(octet);
+        }
+        if let Some(priority) = self.count("priority") {
+            builder = builder.packet_priority(u32::try_from(priority).unwrap_or(u32::MAX));
+        }
+        if let Some(limit) = self.count("busy_poll") {
+            builder = builder.busy_poll(Duration::from_micros(limit as u64));
         }
         if let Some(hops) = octet("multicast_hops")? {
             builder = builder.multicast_hops(hops);

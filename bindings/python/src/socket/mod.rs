@@ -271,6 +271,14 @@ impl SocketCore {
             .map_err(|error| self.failed(py, error))
     }
 
+    /// How many different topics are subscribed to: those of a SUB or XSUB itself, or those of the peers of a PUB or
+    /// XPUB together; with ``xpub_manual`` only granted ones count.
+    #[getter]
+    fn topics(&self, py: Python<'_>) -> PyResult<usize> {
+        let topics = self.socket(py)?.topics();
+        topics.map_err(|error| self.failed(py, error))
+    }
+
     /// DISH: asks for messages to this group.
     fn join(&self, py: Python<'_>, group: &Bound<'_, PyAny>) -> PyResult<()> {
         let group = crate::auth::text_or_bytes(group)?;

@@ -135,6 +135,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("readiness", method!(Socket::readiness, 0))?;
     class.define_method("subscribe", method!(Socket::subscribe, 1))?;
     class.define_method("unsubscribe", method!(Socket::unsubscribe, 1))?;
+    class.define_method("topics", method!(Socket::topics, 0))?;
     class.define_method("join", method!(Socket::join, 1))?;
     class.define_method("leave", method!(Socket::leave, 1))?;
     class.define_method("monitor", method!(Socket::monitor, 0))?;
@@ -416,6 +417,11 @@ impl Socket {
     fn unsubscribe(ruby: &Ruby, this: Obj<Self>, topic: RString) -> Result<Obj<Self>, Error> {
         this.with_bytes(ruby, topic, |socket, bytes| socket.unsubscribe(bytes))?;
         Ok(this)
+    }
+
+    fn topics(ruby: &Ruby, this: &Self) -> Result<usize, Error> {
+        let topics = this.socket(ruby)?.topics();
+        topics.map_err(|error| errors::raised(ruby, &error))
     }
 
     fn join(ruby: &Ruby, this: Obj<Self>, group: RString) -> Result<Obj<Self>, Error> {

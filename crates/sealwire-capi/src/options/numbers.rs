@@ -154,6 +154,18 @@ pub const SEALWIRE_OPTION_QUEUE_PER_ENDPOINT: i32 = 55;
 /// The I/O threads of the context that may serve endpoints which are bound and connected to: a bit for each, the
 /// lowest for the first; 0, the default, for any of them. `ZMQ_AFFINITY`.
 pub const SEALWIRE_OPTION_IO_AFFINITY: i32 = 56;
+/// Switch, XPUB: as `XPUB_MANUAL`, and the next message after a subscription was received goes to that subscriber
+/// alone, if it was granted the topic. Default 0. `ZMQ_XPUB_MANUAL_LAST_VALUE`.
+pub const SEALWIRE_OPTION_XPUB_MANUAL_LAST_VALUE: i32 = 57;
+/// Switch, XSUB: publishers get every cancellation, not the last of a topic alone. Default 0.
+/// `ZMQ_XSUB_VERBOSE_UNSUBSCRIBE`.
+pub const SEALWIRE_OPTION_XSUB_VERBOSE_UNSUBSCRIBE: i32 = 58;
+/// The priority of outgoing packets within this machine: 0 to 6, or more with a privilege; Linux. Default: the one that
+/// follows from the type of service, or 0. `ZMQ_PRIORITY`.
+pub const SEALWIRE_OPTION_PACKET_PRIORITY: i32 = 59;
+/// How long the system polls the network device for packets before it sleeps, in microseconds; more than the
+/// system's own needs a privilege; Linux. Default: the system's. `ZMQ_BUSY_POLL`.
+pub const SEALWIRE_OPTION_BUSY_POLL_US: i32 = 60;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
 /// `ZMQ_ROUTING_ID`.
 pub const SEALWIRE_OPTION_ROUTING_ID: i32 = 100;
@@ -216,12 +228,15 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         | SEALWIRE_OPTION_XPUB_VERBOSER
         | SEALWIRE_OPTION_XPUB_MANUAL
         | SEALWIRE_OPTION_XPUB_NO_DROP
+        | SEALWIRE_OPTION_XPUB_MANUAL_LAST_VALUE
+        | SEALWIRE_OPTION_XSUB_VERBOSE_UNSUBSCRIBE
         | SEALWIRE_OPTION_INVERT_MATCHING
         | SEALWIRE_OPTION_IPV6
         | SEALWIRE_OPTION_MULTICAST_LOOP
         | SEALWIRE_OPTION_QUEUE_PER_ENDPOINT
         | SEALWIRE_OPTION_TCP_KEEP_ALIVE => 0..=1,
         SEALWIRE_OPTION_IO_AFFINITY => i64::MIN..=i64::MAX,
+        SEALWIRE_OPTION_PACKET_PRIORITY | SEALWIRE_OPTION_BUSY_POLL_US => 0..=COUNT,
         SEALWIRE_OPTION_ROUTER_NOTIFY => 0..=3,
         SEALWIRE_OPTION_MULTICAST_HOPS => 1..=255,
         SEALWIRE_OPTION_TYPE_OF_SERVICE => 0..=255,
@@ -275,6 +290,8 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_XPUB_VERBOSE => builder.xpub_verbose(on),
         SEALWIRE_OPTION_XPUB_VERBOSER => builder.xpub_verboser(on),
         SEALWIRE_OPTION_XPUB_MANUAL => builder.xpub_manual(on),
+        SEALWIRE_OPTION_XPUB_MANUAL_LAST_VALUE => builder.xpub_manual_last_value(on),
+        SEALWIRE_OPTION_XSUB_VERBOSE_UNSUBSCRIBE => builder.xsub_verbose_unsubscribe(on),
         SEALWIRE_OPTION_XPUB_NO_DROP => builder.xpub_no_drop(on),
         SEALWIRE_OPTION_INVERT_MATCHING => builder.invert_matching(on),
         SEALWIRE_OPTION_IPV6 => builder.ipv6(on),
@@ -283,6 +300,12 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_MULTICAST_HOPS => builder.multicast_hops(octet),
         SEALWIRE_OPTION_MULTICAST_LOOP => builder.multicast_loop(on),
         SEALWIRE_OPTION_TYPE_OF_SERVICE => builder.type_of_service(octet),
+        SEALWIRE_OPTION_PACKET_PRIORITY => {
+            builder.packet_priority(value.try_into().unwrap_or(u32::MAX))
+        }
+        SEALWIRE_OPTION_BUSY_POLL_US => {
+            builder.busy_poll(Duration::from_micros(value.unsigned_abs()))
+        }
         SEALWIRE_OPTION_SEND_BUFFER => builder.send_buffer(count),
         SEALWIRE_OPTION_RECEIVE_BUFFER => builder.receive_buffer(count),
         SEALWIRE_OPTION_TCP_MAX_RETRANSMIT_MS => builder.tcp_max_retransmit(time(value)),

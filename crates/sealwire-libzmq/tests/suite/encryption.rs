@@ -8,7 +8,7 @@ use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
 use sealwire::{Generate as _, KeyPair, Mechanism, Security, SocketType, keys};
 
-use crate::support::{Folder, Relay, Talker, contains};
+use crate::support::{Folder, LIMIT, Relay, Talker, contains};
 
 const PAYLOAD: &str = "nobody on the way reads this";
 
@@ -73,6 +73,8 @@ impl Scene {
 fn native(socket_type: SocketType, security: impl Into<Security>) -> Socket {
     Socket::builder(socket_type)
         .security(security)
+        .send_timeout(LIMIT)
+        .receive_timeout(LIMIT)
         .build_blocking()
         .unwrap()
 }

@@ -6,11 +6,15 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use tempfile::TempDir;
+
+/// A program that runs as long is ended, which no test takes for an end of its own. Nothing here takes that long.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// A folder with the library under its name.
 pub(crate) struct Folder(TempDir);
@@ -71,22 +75,75 @@ impl Folder {
     }
 }
 
-/// The program in `talker.c` under way. Ended when dropped.
+/// A process that is ended after [`LIMIT`], and when dropped.
+struct Watched(Arc<Mutex<Child>>);
+
+impl Watched {
+    /// Without input, and with pipes for what it writes.
+    fn start(command: &mut Command) -> (Self, ChildStdout, ChildStderr) {
+        let command = command.stdin(Stdio::null());
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let child = Arc::new(Mutex::new(child));
+        let watched = Arc::downgrade(&child);
+        thread::spawn(move || {
+            thread::sleep(LIMIT);
+            if let Some(child) = watched.upgrade() {
+                let _ = child.lock().unwrap().kill();
+            }
+        });
+        (Watched(child), stdout, stderr)
+    }
+
+    /// How it ended. Call it once it has closed what it writes to: until then nobody could end it.
+    fn status(&self) -> std::process::ExitStatus {
+        self.0.lock().unwrap().wait().unwrap()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let mut child = self.0.lock().unwrap();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn read_all(mut from: impl std::io::Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Runs a program to its end.
+pub(crate) fn output(command: &mut Command) -> Output {
+    let (child, stdout, stderr) = Watched::start(command);
+    let errors = thread::spawn(move || read_all(stderr));
+    let stdout = read_all(stdout);
+    let stderr = errors.join().unwrap();
+    Output {
+        status: child.status(),
+        stdout,
+        stderr,
+    }
+}
+
+/// The program in `talker.c` under way.
 pub(crate) struct Talker {
-    child: Child,
+    child: Watched,
     stdout: BufReader<ChildStdout>,
+    stderr: ChildStderr,
 }
 
 impl Talker {
     pub(crate) fn start(command: &mut Command, arguments: &[&str]) -> Self {
-        command.args(arguments).stdin(Stdio::null());
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        Talker { child, stdout }
+        let (child, stdout, stderr) = Watched::start(command.args(arguments));
+        Talker {
+            child,
+            stdout: BufReader::new(stdout),
+            stderr,
+        }
     }
 
     /// The next line that it prints; empty at its end.
@@ -99,16 +156,8 @@ impl Talker {
     /// Whether it ended well, and what it wrote on standard error.
     pub(crate) fn end(&mut self) -> (bool, String) {
         let mut errors = String::new();
-        let mut stderr = self.child.stderr.take().unwrap();
-        stderr.read_to_string(&mut errors).unwrap();
-        (self.child.wait().unwrap().success(), errors)
-    }
-}
-
-impl Drop for Talker {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.stderr.read_to_string(&mut errors).unwrap();
+        (self.child.status().success(), errors)
     }
 }
 

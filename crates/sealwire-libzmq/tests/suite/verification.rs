@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::support::Folder;
+use crate::support::{Folder, output};
 
 /// Not a libzmq, but with all by which one is known.
 const OTHER: &str = r#"
@@ -100,7 +100,7 @@ impl Scene {
         if verify {
             command.env("SEALWIRE_VERIFY", "1");
         }
-        command.output().unwrap()
+        output(&mut command)
     }
 }
 

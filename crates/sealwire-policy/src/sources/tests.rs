@@ -218,6 +218,53 @@ fn variables_stand_for_two_rules() {
 }
 
 #[test]
+fn the_clients_that_a_variable_names_are_a_file_or_a_directory() {
+    let machine = Machine::new();
+    let (own, folder) = (machine.path("own.key"), machine.path("clients.d"));
+    fs::create_dir(&folder).unwrap();
+    let read = |allow: &str| {
+        let policy = machine
+            .sources(&[(SECRET_KEY_FILE, &own), (ALLOW, allow)])
+            .read();
+        policy.map(|policy| policy.unwrap().to_string())
+    };
+    let file = machine.path("own.pub");
+    let (folder, file) = (folder.as_str(), file.as_str());
+    for allow in [folder, file] {
+        assert!(
+            read(allow)
+                .unwrap()
+                .contains(&format!("lets in the keys in {allow}"))
+        );
+    }
+    // One of its files holds none.
+    machine.write("clients.d/broken.pub", "not a key\n", 0o644);
+    let said = read(folder).unwrap_err().to_string();
+    assert!(
+        said.starts_with("SEALWIRE_ALLOW: ") && said.contains("broken.pub"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_secret_that_others_may_read_is_not_taken_from_a_variable() {
+    let machine = Machine::new();
+    let (own, key) = (machine.path("own.key"), machine.keys.public().to_string());
+    let secret = fs::read_to_string(&own).unwrap();
+    machine.write("own.key", &secret, 0o640);
+    for variables in [
+        [(SECRET_KEY_FILE, own.as_str()), (ALLOW, "anyone")],
+        [(SECRET_KEY_FILE, &own), (SERVER_KEY, &key)],
+    ] {
+        let said = fault(&machine.sources(&variables));
+        assert!(
+            said.starts_with("SEALWIRE_SECRET_KEY_FILE: ") && said.contains("chmod 600"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn variables_that_say_too_little_too_much_or_a_secret_are_a_fault() {
     let machine = Machine::new();
     let key = machine.keys.public().to_string();

@@ -15,3 +15,4 @@ mod inbox;
 mod panics;
 mod streams;
 mod tampering;
+mod work;

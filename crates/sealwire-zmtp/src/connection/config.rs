@@ -22,6 +22,9 @@ pub struct Config {
     /// Whether REQ, DEALER and ROUTER announce an empty routing id too, as libzmq's do. It means the same as none.
     /// Default `false`.
     pub announces_empty_routing_id: bool,
+    /// Whether peers that say ZMTP 3.0 get heartbeats too, as from libzmq. The protocol has them from 3.1 on.
+    /// Default `false`.
+    pub heartbeats_to_zmtp_3_0: bool,
     /// How the peers prove themselves and protect what they say.
     pub mechanism: MechanismConfig,
     /// Properties of the application, sent in the handshake beside `Socket-Type` and `Identity`.
@@ -41,6 +44,7 @@ impl Config {
             socket_type,
             routing_id: Vec::new(),
             announces_empty_routing_id: false,
+            heartbeats_to_zmtp_3_0: false,
             mechanism: MechanismConfig::null(),
             metadata: Vec::new(),
             limits: Limits::default(),

@@ -102,13 +102,13 @@ impl Liveness {
         self.by_transport = true;
     }
 
-    /// The handshake is done. Peers of ZMTP 3.0 know no heartbeat but that of a transport.
+    /// The handshake is done. Peers of ZMTP 3.0 know no heartbeat but that of a transport, by the protocol.
     pub(super) fn established(&mut self, config: &Config, zmtp_minor: u8, now: Duration) {
         self.handshake_deadline = None;
         self.has_heartbeats = zmtp_minor > 0 && !self.by_transport;
         self.heartbeat = config
             .heartbeat
-            .filter(|_| zmtp_minor > 0 || self.by_transport);
+            .filter(|_| zmtp_minor > 0 || config.heartbeats_to_zmtp_3_0 || self.by_transport);
         self.next_ping = self.heartbeat.map(|beat| now.saturating_add(beat.interval));
         self.last_heard = now;
     }

@@ -347,3 +347,23 @@ fn older_peers_are_told_nothing_by_a_side_that_does_not_read() {
     side.connection.set_reading(false, START);
     assert_eq!(side.connection.next_timeout(), None);
 }
+
+#[test]
+fn a_peer_of_zmtp_3_0_gets_heartbeats_where_that_is_asked_for() {
+    for asked in [true, false] {
+        let mut config = beating();
+        config.heartbeats_to_zmtp_3_0 = asked;
+        let mut pair = Pair::new(config, null(SocketType::Pair), &provider());
+        let mut greeting = pair.b.output();
+        greeting[11] = 0;
+        pair.a.feed(&greeting);
+        let output = pair.a.output();
+        pair.b.feed(&output);
+        pair.settle();
+        assert_eq!(pair.a.connection.peer().unwrap().zmtp_minor, 0);
+        let due = asked.then_some(START + 5 * SECOND);
+        assert_eq!(pair.a.connection.next_timeout(), due);
+        pair.a.pass(START + 5 * SECOND);
+        assert_eq!(pair.a.output().is_empty(), !asked);
+    }
+}

@@ -128,6 +128,11 @@ impl Endpoints {
             .collect()
     }
 
+    /// Counts a thread among them.
+    pub(super) fn spread_to(&mut self, thread: usize) {
+        self.threads |= 1 << thread;
+    }
+
     /// Whether this thread has served something of the socket.
     pub(super) fn is_served_by(&self, thread: usize) -> bool {
         thread == FIRST_THREAD || self.threads & (1 << thread) != 0

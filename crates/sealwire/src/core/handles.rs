@@ -252,6 +252,35 @@ impl SocketCore {
         }
     }
 
+    /// Has the I/O thread with this number serve a connection that a listener of the socket has accepted: `hand_over` gives it
+    /// that. `false`, and nothing is handed over, once the socket is closing, is being drained or has left the listener's
+    /// endpoint with its peers. What the socket tells its threads afterwards comes behind what was handed over.
+    pub(crate) fn spread_to(
+        self: &Arc<Self>,
+        thread: usize,
+        listener: u64,
+        hand_over: impl FnOnce(),
+    ) -> bool {
+        if self.enroll_at(thread).is_err() {
+            return false;
+        }
+        let state = &mut *self.lock();
+        let life = &state.life;
+        if !life.is_open() || life.is_draining() || state.endpoints.has_left(listener) {
+            return false;
+        }
+        state.endpoints.spread_to(thread);
+        hand_over();
+        true
+    }
+
+    /// The I/O threads that may serve something of the socket, beside this one.
+    pub(crate) fn threads_beside(&self, thread: usize) -> Vec<usize> {
+        let mut threads = self.lock().endpoints.threads();
+        threads.retain(|other| *other != thread);
+        threads
+    }
+
     /// The I/O threads that may serve something of the socket. No more come once it is closing or draining. It is
     /// attached once more for each but the first, so that it does not end before they have what they are told.
     pub(crate) fn attach_threads(&self) -> Vec<usize> {

@@ -1,5 +1,6 @@
 //! How other threads ask the I/O thread to do something.
 
+use std::any::Any;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use super::datagrams::Datagrams;
 use super::expiry::Expiry;
 use super::inbox::Inbox;
 use super::load::{Load, LoadShare};
-use super::session_key::SessionKey;
+use super::session_key::{Origin, SessionKey};
 use super::task::Task;
 use super::world::World;
 use crate::account::LogGate;
@@ -48,6 +49,14 @@ pub(crate) enum Command {
     /// Stop the listener or `udp` endpoint with this id, and end the connections that came through it once what is queued
     /// for them is sent.
     WithdrawWithPeers { core: Arc<SocketCore>, id: u64 },
+    /// End the connections that came through the listener with this id, which another thread serves, once what is queued
+    /// for them is sent.
+    LeaveAccepted { core: Arc<SocketCore>, id: u64 },
+    /// Serve this session from now on, whose handshake another thread has done. Sessions know the mailbox, which does not know
+    /// them.
+    Adopt(Box<dyn Any + Send>),
+    /// A session that another thread serves has ended.
+    AdoptedEnded { origin: Origin, key: SessionKey },
     /// A name was resolved for the connector with this id.
     Resolved {
         id: u64,

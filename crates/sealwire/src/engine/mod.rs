@@ -25,6 +25,9 @@ mod io_thread;
 mod listener;
 mod load;
 mod mailbox;
+#[cfg(test)]
+mod moving_tests;
+mod neighbours;
 mod raw;
 mod reactor;
 mod session;

@@ -7,6 +7,7 @@ use bytes::BytesMut;
 
 use super::decisions::Decisions;
 use super::mailbox::Mailbox;
+use super::neighbours::Neighbours;
 use super::session_key::{Origin, SessionKey};
 use super::timers::Timers;
 use super::world::World;
@@ -16,6 +17,7 @@ use crate::inproc;
 pub(super) struct Reactor {
     pub(super) world: Arc<dyn World>,
     pub(super) mailbox: Arc<Mailbox>,
+    pub(super) neighbours: Neighbours,
     pub(super) decisions: Decisions,
     pub(super) inproc: Arc<inproc::Registry>,
     pub(super) timers: Timers,
@@ -34,6 +36,7 @@ impl Reactor {
             decisions: Decisions::new(mailbox.clone(), world.clone()),
             world,
             mailbox,
+            neighbours: Neighbours::default(),
             inproc,
             timers: Timers::default(),
             spare: BytesMut::new(),

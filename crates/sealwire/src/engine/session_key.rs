@@ -20,7 +20,7 @@ impl SessionKey {
 
 /// Where a session came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The listener in this slot, with this id.
     Listener { slot: usize, id: u64 },
     /// The connector in this slot, with this id.

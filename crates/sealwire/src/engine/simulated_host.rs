@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::io_thread::IoThread;
 use super::mailbox::Mailbox;
+use super::neighbours::Neighbours;
 use super::world::simulated::Host;
 use crate::inproc;
 use crate::transport::simulated::Network;
@@ -22,6 +23,11 @@ impl SimulatedHost {
         let host = Arc::new(Host::new(network, address));
         let thread = IoThread::new(host.clone(), inproc);
         SimulatedHost { host, thread }
+    }
+
+    /// Lets its thread, which has this number, know the threads of its context.
+    pub(crate) fn meet(&mut self, number: usize, threads: Arc<[Arc<Mailbox>]>) {
+        self.thread.meet(Neighbours::of(number, threads));
     }
 
     /// How the thread is asked to do something.

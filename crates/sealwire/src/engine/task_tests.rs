@@ -45,7 +45,9 @@ fn serve(mailbox: &Mailbox, tasks: &mut Tasks) -> Vec<Option<Duration>> {
 
 #[test]
 fn a_task_runs_once_for_any_number_of_wake_ups_until_it_is_ended() {
-    let mailbox = Arc::new(Mailbox::new(Arc::new(System::new().unwrap())));
+    let mailbox = Arc::new(Mailbox::new(Arc::new(
+        System::new(std::time::Instant::now()).unwrap(),
+    )));
     let mut tasks = Tasks::default();
     let work = Arc::new(Counting::default());
     let task = RunningTask::start(&mailbox, 7, work.clone());
@@ -76,7 +78,9 @@ fn one_that_panics_is_not_run_again_by_the_clock() {
             panic!("asked for");
         }
     }
-    let mailbox = Arc::new(Mailbox::new(Arc::new(System::new().unwrap())));
+    let mailbox = Arc::new(Mailbox::new(Arc::new(
+        System::new(std::time::Instant::now()).unwrap(),
+    )));
     let mut tasks = Tasks::default();
     let task = RunningTask::start(&mailbox, 7, Arc::new(Panicking));
     assert_eq!(serve(&mailbox, &mut tasks), [None]);

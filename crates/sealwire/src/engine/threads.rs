@@ -1,14 +1,15 @@
 //! The I/O threads of a context, and which of them serves an endpoint: the one that serves least, of those that the
-//! endpoint may have. It keeps the endpoint and its connections.
+//! endpoint may have. It keeps the endpoint, and gives the connections that it accepts to those that serve less.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::io_thread::IoThread;
 use super::load::LoadShare;
 use super::mailbox::{Command, Mailbox};
+use super::neighbours::Neighbours;
 use super::world::System;
 use crate::core::{Engine, ServerCookies, SocketCore};
 use crate::limits::MAX_IO_THREADS;
@@ -43,8 +44,10 @@ impl Threads {
         on_start: Option<&OnStart>,
         inproc: &Arc<inproc::Registry>,
     ) -> io::Result<Arc<Self>> {
+        // One for all: connections take their deadlines along.
+        let epoch = Instant::now();
         let threads = (0..count).map(|_| {
-            let world = Arc::new(System::new()?);
+            let world = Arc::new(System::new(epoch)?);
             Ok(IoThread::new(world, inproc.clone()))
         });
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
@@ -53,7 +56,9 @@ impl Threads {
             mailboxes: mailboxes.collect(),
             running: Mutex::default(),
         };
-        for (number, thread) in threads.into_iter().enumerate() {
+        let neighbours: Arc<[_]> = started.mailboxes.as_slice().into();
+        for (number, mut thread) in threads.into_iter().enumerate() {
+            thread.meet(Neighbours::of(number, neighbours.clone()));
             let name = match count {
                 1 => name.to_owned(),
                 _ => format!("{name}-{number}"),
@@ -71,7 +76,9 @@ impl Threads {
             match spawned {
                 Ok(thread) => started.lock().push(thread),
                 Err(error) => {
+                    // Nothing that was given to the threads is in use behind the error.
                     started.shut_down();
+                    started.join();
                     return Err(error);
                 }
             }

@@ -97,7 +97,9 @@ mod tests {
 
     #[test]
     fn a_time_limit_that_nobody_waits_for_is_forgotten() {
-        let mailbox = Arc::new(Mailbox::new(Arc::new(System::new().unwrap())));
+        let mailbox = Arc::new(Mailbox::new(Arc::new(
+            System::new(std::time::Instant::now()).unwrap(),
+        )));
         let mut timeouts = Timeouts::default();
         let mut commands = Vec::new();
         let mut serve = |timeouts: &mut Timeouts| {

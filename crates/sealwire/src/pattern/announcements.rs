@@ -130,6 +130,11 @@ impl Announcements {
         self.waiting.is_empty()
     }
 
+    /// Whether the application reads every subscription and cancellation.
+    pub(super) fn tell_all(&self) -> bool {
+        self.mode == Told::All
+    }
+
     /// A message lies in this peer's queue.
     pub(super) fn message(&mut self, id: PipeId) {
         self.wait(Arrival::From(id));

@@ -25,6 +25,7 @@ pub(crate) enum Upstream {
 
 pub(crate) struct Publish {
     upstream: Upstream,
+    as_libzmq: bool,
     options: XpubOptions,
     subscriptions: Subscriptions,
     /// With `manual`: what the peers asked for, whatever was granted.
@@ -63,6 +64,7 @@ impl Publish {
     pub(crate) fn new(upstream: Upstream, options: &SocketOptions) -> Self {
         Publish {
             upstream,
+            as_libzmq: options.as_libzmq,
             options: XpubOptions::of(&options.behaviour),
             subscriptions: Subscriptions::default(),
             requested: Subscriptions::default(),
@@ -83,10 +85,14 @@ impl Publish {
                     return Delivery::Handled;
                 }
             },
-            FromPeer::Cancel(topic) => {
-                let cancelled = self.asked().cancel(id, topic);
-                cancelled.map(|(topic, last)| (false, topic, last))
-            }
+            FromPeer::Cancel(topic) => match self.asked().cancel(id, topic) {
+                Some((topic, last)) => Some((false, topic, last)),
+                None if self.tells_of_idle_cancellations() => {
+                    let message = Frames::single(announcement(0, topic));
+                    return self.delivered(pipes, id, FromPeer::Message(message));
+                }
+                None => None,
+            },
             FromPeer::Message(_) => None,
         };
         self.note_held(pipes, id);
@@ -103,6 +109,12 @@ impl Publish {
             true => Delivery::Queued,
             false => Delivery::Handled,
         }
+    }
+
+    /// Whether the application reads cancellations of topics that the peer does not have, as libzmq's may. As a
+    /// peer can cause any number of them, they are messages of its own, with their limits.
+    fn tells_of_idle_cancellations(&self) -> bool {
+        self.as_libzmq && self.upstream == Upstream::Readable && self.announcements.tell_all()
     }
 
     fn ask(&mut self, id: PipeId, topic: &[u8]) -> Result<Added, Exceeded> {
@@ -300,10 +312,12 @@ impl Pattern for Publish {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use bytes::Bytes;
     use sealwire_zmtp::SocketType;
 
-    use super::super::item::cost_of_topic;
+    use super::super::item::{Item, cost_of_topic};
     use super::super::silent::{End, Scene};
     use super::*;
     use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
@@ -341,6 +355,41 @@ mod tests {
         let _ = xpub.delivered(&mut scene.pipes, end.id, FromPeer::Cancel(topic));
         assert_eq!(read(&mut scene, &mut xpub), [b"\x00A"]);
         assert_eq!(end.held(Kind::Subscriptions), 0);
+    }
+
+    #[test]
+    fn as_libzmq_cancellations_of_topics_that_a_peer_does_not_have_are_messages_of_that_peer() {
+        for (as_libzmq, verboser, manual, told) in [
+            (true, true, false, true),
+            (true, false, true, true),
+            (true, false, false, false),
+            (false, true, true, false),
+        ] {
+            let mut options = SocketOptions::new(SocketType::XPub);
+            options.as_libzmq = as_libzmq;
+            options.behaviour.xpub_verboser = verboser;
+            options.behaviour.xpub_manual = manual;
+            options.receive_high_water_mark = 3;
+            let mut xpub = Publish::new(Upstream::Readable, &options);
+            let mut scene = Scene::new(options);
+            let end = scene.attach(&mut xpub, "192.0.2.1:1");
+            let cancel = |_| Item::Cancel(Bytes::from_static(b"A"));
+            let mut cancellations: VecDeque<_> = (0..10).map(cancel).collect();
+            let delivered = xpub.deliver_all(&mut scene.pipes, end.id, &mut cancellations);
+            let count = if told { 3 } else { 0 };
+            assert_eq!((delivered.queued, delivered.full), (count, told));
+            assert_eq!(end.account().exceeded(Kind::Received) > 0, told);
+            assert_eq!(read(&mut scene, &mut xpub), vec![b"\0A"; count]);
+            assert_eq!(cancellations.len(), if told { 7 } else { 0 });
+            // A topic that it has is told of once.
+            subscribe(&mut scene, &mut xpub, &end, 0..1);
+            assert_eq!(read(&mut scene, &mut xpub).len(), 1);
+            for more in [true, told] {
+                let cancel = FromPeer::Cancel(Bytes::from_static(&[0; 4]));
+                let _ = xpub.delivered(&mut scene.pipes, end.id, cancel);
+                assert_eq!(!read(&mut scene, &mut xpub).is_empty(), more);
+            }
+        }
     }
 
     #[test]

@@ -88,9 +88,13 @@ impl Simulation {
             let inproc = inproc.clone();
             SimulatedHost::new(&self.network, address, inproc)
         });
-        let hosts: Vec<_> = hosts.collect();
-        let mailboxes = hosts.iter().map(|host| host.mailbox().clone());
-        let threads = Threads::played(mailboxes.collect());
+        let mut hosts: Vec<_> = hosts.collect();
+        let mailboxes: Vec<_> = hosts.iter().map(|host| host.mailbox().clone()).collect();
+        let neighbours: Arc<[_]> = mailboxes.as_slice().into();
+        for (number, host) in hosts.iter_mut().enumerate() {
+            host.meet(number, neighbours.clone());
+        }
+        let threads = Threads::played(mailboxes);
         self.hosts.extend(hosts);
         Context::served_by(threads, inproc)
     }

@@ -233,9 +233,13 @@ impl Handle {
         match endpoint {
             Endpoint::Inproc(name) => context.inproc().unbind_and_disconnect(core, name, id),
             _ => {
+                let tell = |thread, command| context.threads().of(thread).post(command);
+                for thread in core.threads_beside(registration.thread) {
+                    let core = core.clone();
+                    tell(thread, Command::LeaveAccepted { core, id });
+                }
                 let core = core.clone();
-                let mailbox = context.threads().of(registration.thread);
-                mailbox.post(Command::WithdrawWithPeers { core, id });
+                tell(registration.thread, Command::WithdrawWithPeers { core, id });
             }
         }
         Self::tell_unbound(core, registration);

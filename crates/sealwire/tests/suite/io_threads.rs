@@ -1,12 +1,15 @@
 //! Contexts with several I/O threads.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::support::{Path, TIMEOUT, eventually, options};
+use sealwire::auth::{Authenticator, Client, Decision};
 use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
-use sealwire::{Context, Error, Generate as _, KeyPair, Message, SocketBuilder, SocketType};
+use sealwire::{
+    Context, Error, Generate as _, KeyPair, Message, Security, SocketBuilder, SocketType,
+};
 
 const THREADS: u64 = 3;
 const MESSAGES: usize = 300;
@@ -193,6 +196,163 @@ fn a_server_answers_clients_of_all_threads_by_their_keys() {
     for (thread, client) in clients.iter().enumerate() {
         let answer = client.recv().unwrap();
         assert_eq!(answer.frames()[0].as_slice(), thread.to_string().as_bytes());
+    }
+}
+
+/// A receiver with one endpoint, whose connections are dealt out, and senders in contexts of their own.
+fn dealt_out(path: &Path) -> (Socket, Vec<Socket>, String) {
+    let at = context();
+    let receiver = path.server(SocketType::Pull).context(&at);
+    let receiver = receiver.build_blocking().unwrap();
+    let endpoint = receiver.bind(path.endpoint()).unwrap().to_string();
+    let senders = (0..2 * THREADS).map(|_| {
+        let sender = path.client(SocketType::Push).linger(TIMEOUT);
+        let sender = match path.transport {
+            "inproc" => sender.context(&at),
+            _ => sender,
+        };
+        let sender = sender.build_blocking().unwrap();
+        sender.connect(&*endpoint).unwrap();
+        sender
+    });
+    let senders: Vec<_> = senders.collect();
+    (receiver, senders, endpoint)
+}
+
+#[test]
+fn connections_of_one_endpoint_are_dealt_out_and_keep_their_order() {
+    for path in Path::all() {
+        let (receiver, senders, _) = dealt_out(&path);
+        // The first of them go out with the handshake, and wait on their way to another thread.
+        for message in 0..MESSAGES {
+            for (sender, socket) in senders.iter().enumerate() {
+                socket.send(body(message * senders.len() + sender)).unwrap();
+            }
+        }
+        let mut next = vec![0; senders.len()];
+        for _ in 0..MESSAGES * senders.len() {
+            let number = number(&receiver.recv().unwrap());
+            let (message, sender) = (number / senders.len(), number % senders.len());
+            assert_eq!(message, next[sender], "{}", path.name());
+            next[sender] += 1;
+        }
+        assert_eq!(receiver.peers().len(), senders.len());
+        // The unsent rest goes out as they close.
+        let sent = senders.len();
+        for sender in senders {
+            sender.send(body(sent)).unwrap();
+            sender.close().unwrap();
+        }
+        for _ in 0..sent {
+            assert_eq!(number(&receiver.recv().unwrap()), sent);
+        }
+        eventually("no peer is left", || receiver.peers().is_empty());
+    }
+}
+
+#[test]
+fn an_endpoint_is_left_with_all_connections_that_were_dealt_out() {
+    for path in Path::all() {
+        let (receiver, senders, endpoint) = dealt_out(&path);
+        for sender in &senders {
+            sender.wait_connected(1).unwrap();
+        }
+        eventually("all are there", || receiver.peers().len() == senders.len());
+        receiver.unbind_and_disconnect(&*endpoint).unwrap();
+        assert!(receiver.peers().is_empty(), "{}", path.name());
+        for sender in &senders {
+            eventually("the peer is gone", || sender.peers().is_empty());
+        }
+        assert!(receiver.bound_endpoints().is_empty());
+    }
+}
+
+#[test]
+fn a_socket_that_is_drained_takes_what_came_over_connections_that_were_dealt_out() {
+    for path in Path::all() {
+        let (receiver, senders, _) = dealt_out(&path);
+        for (sender, socket) in senders.iter().enumerate() {
+            socket.wait_connected(1).unwrap();
+            for message in 0..MESSAGES {
+                let number = message * senders.len() + sender;
+                socket.send(body(number)).unwrap();
+            }
+        }
+        let mut received = vec![number(&receiver.recv().unwrap())];
+        receiver.drain(TIMEOUT).unwrap();
+        loop {
+            match receiver.recv() {
+                Ok(message) => received.push(number(&message)),
+                Err(Error::Drained { cut_off }) => break assert_eq!(cut_off, 0),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        received.sort_unstable();
+        let once = received.windows(2).all(|two| two[0] < two[1]);
+        assert!(once, "{}: {received:?}", path.name());
+        for sender in senders {
+            sender.close_with_linger(Duration::ZERO).ok();
+        }
+    }
+}
+
+/// Says that it was asked, and answers once it may.
+struct Waits {
+    asked: mpsc::Sender<()>,
+    answers: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Authenticator for Waits {
+    fn authenticate(&self, _: &Client<'_>) -> Decision {
+        self.asked.send(()).unwrap();
+        self.answers.lock().unwrap().recv().unwrap();
+        true.into()
+    }
+}
+
+/// Its handshake ends on a socket that is being drained meanwhile, which goes to no other thread any more.
+#[test]
+fn a_connection_that_would_have_been_dealt_out_stays_where_it_is_of_use() {
+    let (asked, was_asked) = mpsc::channel();
+    let (answer, answers) = mpsc::channel();
+    let keys = KeyPair::generate();
+    let waits = Waits {
+        asked,
+        answers: Mutex::new(answers),
+    };
+    let client = options(SocketType::Push).security(Security::blake3_client(keys.public()));
+    let client = client.build_blocking().unwrap();
+    let at = context();
+    let receiver = options(SocketType::Pull)
+        .context(&at)
+        .security(Security::blake3_server(keys, waits));
+    let receiver = receiver.build_blocking().unwrap();
+    let endpoint = receiver.bind("tcp://127.0.0.1:0").unwrap();
+    // That thread has more to serve than the others.
+    let busy = options(SocketType::Pull).context(&at).io_affinity(on(0));
+    let busy = busy.build_blocking().unwrap();
+    for _ in 0..4 {
+        busy.bind("tcp://127.0.0.1:0").unwrap();
+    }
+    client.connect(endpoint).unwrap();
+    client.send("work").unwrap();
+    was_asked.recv_timeout(TIMEOUT).unwrap();
+    receiver.drain(TIMEOUT).unwrap();
+    answer.send(()).unwrap();
+    // The message is with one of them: the client sends it before it hears that the receiver leaves, or keeps it.
+    let mut received = 0;
+    let cut_off = loop {
+        match receiver.recv() {
+            Ok(_) => received += 1,
+            Err(Error::Drained { cut_off }) => break cut_off,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert_eq!(cut_off, 0);
+    match client.close_with_linger(Duration::ZERO) {
+        Ok(()) => assert_eq!(received, 1),
+        Err(Error::Unsent(kept)) => assert_eq!((received, kept), (0, 1)),
+        Err(error) => panic!("{error}"),
     }
 }
 

@@ -118,10 +118,9 @@ fn a_peer_that_answers_heartbeats_has_a_round_trip() {
         .heartbeat(Duration::from_millis(10))
         .heartbeat_timeout(TIMEOUT);
     let (pull, push) = path.link(path.server(SocketType::Pull), beating);
-    eventually("a round trip", || {
-        metrics(&push).peers[0].round_trip.is_some()
-    });
-    let round_trip = metrics(&push).peers[0].round_trip.unwrap();
+    let noted = || metrics(&push).peers.first()?.round_trip;
+    eventually("a round trip", || noted().is_some());
+    let round_trip = noted().unwrap();
     assert!(round_trip.min <= round_trip.last && round_trip.min <= round_trip.smoothed);
     // The side without heartbeats has none.
     assert_eq!(metrics(&pull).peers[0].round_trip, None);

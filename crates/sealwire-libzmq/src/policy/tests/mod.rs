@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use libc::c_int;
 use sealwire::blocking::Socket as Native;
-use sealwire::{Generate as _, KeyPair, Security, SocketType, keys};
+use sealwire::{Event, Generate as _, KeyPair, Monitor, Security, SocketType, keys};
 use sealwire_policy::Policy;
 use sealwire_zmtp::Frames;
 use tempfile::TempDir;
@@ -83,6 +83,12 @@ fn native(socket_type: SocketType, security: impl Into<Security>) -> Native {
         .receive_timeout(TIMEOUT)
         .build_blocking()
         .unwrap()
+}
+
+/// The next event, or a failure where none comes.
+fn next(monitor: &Monitor) -> Event {
+    let event = monitor.wait_next_timeout(TIMEOUT);
+    event.expect("an event within the time limit")
 }
 
 fn text(socket: &Socket, option: c_int) -> String {

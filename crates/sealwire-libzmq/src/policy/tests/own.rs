@@ -1,7 +1,7 @@
 //! Programs that set BLAKE3 by themselves, with and without rules from outside.
 
+use sealwire::FailureCause;
 use sealwire::auth::AllowAnyone;
-use sealwire::{Event, FailureCause};
 
 use super::*;
 use crate::errno::Errno;
@@ -90,7 +90,7 @@ fn clients_in_options_and_in_a_file_come_in_and_no_others() {
         let monitor = client.monitor();
         client.connect(&*endpoint).unwrap();
         let came = loop {
-            match monitor.wait_next().unwrap() {
+            match next(&monitor) {
                 Event::Ready { .. } => break true,
                 Event::Failed(_) => break false,
                 _ => {}
@@ -140,7 +140,7 @@ fn without_its_zap_handler_a_server_lets_nobody_in() {
     let monitor = client.monitor();
     client.connect(&*endpoint).unwrap();
     loop {
-        match monitor.wait_next().unwrap() {
+        match next(&monitor) {
             Event::Failed(_) => break,
             Event::Ready { .. } => panic!("nobody decided"),
             _ => {}
@@ -172,9 +172,9 @@ fn the_last_failure_is_told_with_its_cause_until_a_connection_is_ready() {
     let monitor = stranger.monitor();
     let failures = server.inner_monitor();
     stranger.connect(&*endpoint).unwrap();
-    while !matches!(monitor.wait_next().unwrap(), Event::Failed(_)) {}
+    while !matches!(next(&monitor), Event::Failed(_)) {}
     loop {
-        if let Event::Failed(failure) = failures.wait_next().unwrap() {
+        if let Event::Failed(failure) = next(&failures) {
             assert!(matches!(failure.cause(), FailureCause::Protocol(_)));
             break;
         }
@@ -198,7 +198,7 @@ fn a_listener_takes_as_many_connections_as_it_may() {
     let monitor = second.monitor();
     second.connect(&*endpoint).unwrap();
     loop {
-        match monitor.wait_next().unwrap() {
+        match next(&monitor) {
             Event::Failed(_) => break,
             Event::Ready { .. } => panic!("a second one of the same address was taken"),
             _ => {}

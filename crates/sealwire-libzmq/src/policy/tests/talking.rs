@@ -1,7 +1,7 @@
 //! What rules let through: with the mechanism, the keys and the clients that they name.
 
+use sealwire::Mechanism;
 use sealwire::auth::{AllowAnyone, AllowedKeys};
-use sealwire::{Event, Mechanism};
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn is_refused(endpoint: &str, security: impl Into<Security>) -> bool {
     let monitor = client.monitor();
     client.connect(endpoint).unwrap();
     loop {
-        match monitor.wait_next().unwrap() {
+        match next(&monitor) {
             Event::Failed(_) => return true,
             Event::Ready { .. } => return false,
             _ => {}
@@ -91,6 +91,53 @@ fn a_client_may_stay_anonymous_where_anyone_may_come() {
         .unwrap();
     passes(&client, &server);
     assert_eq!((mechanism(&server), mechanism(&client)), (100, 100));
+}
+
+/// The key that the next message came with.
+fn key_shown(from: &Socket, to: &Native) -> sealwire::PublicKey {
+    leaves(from, to).peer().unwrap().public_key().unwrap()
+}
+
+#[test]
+fn an_anonymous_client_shows_another_key_on_each_connection() {
+    let rules = Rules::new();
+    let anonymous = CLIENT.replace("secret_key_file = \"client.key\"", "anonymous = true");
+    let governing = rules.governing(&format!("[[rule]]\nconnect = \"tcp://*:*\"\n{anonymous}"));
+    let keys = [(); 2].map(|()| {
+        let security = Security::blake3_server(rules.server.clone(), AllowAnyone);
+        let server = native(SocketType::Pull, security);
+        let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
+        let client = socket(&governing, SocketType::Push);
+        client.connect(&endpoint.to_string()).unwrap();
+        key_shown(&client, &server)
+    });
+    assert_ne!(keys[0], keys[1]);
+}
+
+#[test]
+fn the_list_of_a_server_may_be_a_directory_and_an_empty_one_is_told_of() {
+    let rules = Rules::new();
+    let folder = rules.path("clients.d");
+    fs::create_dir(&folder).unwrap();
+    let governing = rules.governing(&format!(
+        "[[rule]]\nbind = \"tcp://*:*\"\n{}",
+        SERVER.replace("\"clients\"", "\"clients.d\"")
+    ));
+    let server = socket(&governing, SocketType::Pull);
+    let monitor = server.inner_monitor();
+    let endpoint = bound(&server, "tcp://127.0.0.1:*");
+    while !matches!(next(&monitor), Event::NobodyAllowed { .. }) {}
+    assert!(is_refused(&endpoint, blake3_client(&rules)));
+
+    fs::copy(rules.path("client.pub"), folder.join("alice.pub")).unwrap();
+    let server = socket(&governing, SocketType::Pull);
+    let endpoint = bound(&server, "tcp://127.0.0.1:*");
+    let client = native(SocketType::Push, blake3_client(&rules));
+    client.connect(&*endpoint).unwrap();
+    arrives(&client, &server);
+    let stranger = KeyPair::generate();
+    let stranger = Security::blake3_client_with_keys(rules.server.public(), stranger);
+    assert!(is_refused(&endpoint, stranger));
 }
 
 #[test]
@@ -170,12 +217,12 @@ fn a_list_is_read_again_while_the_program_runs() {
     client.connect(&*endpoint).unwrap();
     arrives(&client, &server);
     // It may have come before the list was read again, and been refused at first.
-    while !matches!(monitor.wait_next().unwrap(), Event::Ready { .. }) {}
+    while !matches!(next(&monitor), Event::Ready { .. }) {}
     // Off the list again.
     fs::write(rules.path("new"), old).unwrap();
     fs::rename(rules.path("new"), rules.path("clients")).unwrap();
     while !matches!(
-        monitor.wait_next().unwrap(),
+        next(&monitor),
         Event::Failed(_) | Event::Disconnected { .. }
     ) {}
     assert!(is_refused(&endpoint, security()));
@@ -232,6 +279,24 @@ fn each_endpoint_of_a_socket_has_its_own_rule_whatever_options_are_set_between()
 }
 
 #[test]
+fn an_endpoint_has_the_keys_of_its_rule_right_after_one_of_another() {
+    let rules = Rules::new();
+    let other = SERVER.replace("server.key", "old.key");
+    let governing = rules.governing(&format!(
+        "[[rule]]\nbind = \"tcp://127.0.0.1:*\"\n{SERVER}[[rule]]\nbind = \"tcp://localhost:*\"\n{other}"
+    ));
+    let server = socket(&governing, SocketType::Pull);
+    let endpoints =
+        ["127.0.0.1", "localhost"].map(|host| bound(&server, &format!("tcp://{host}:*")));
+    for (endpoint, keys) in endpoints.iter().zip([&rules.server, &rules.old]) {
+        let security = Security::blake3_client_with_keys(keys.public(), rules.client.clone());
+        let client = native(SocketType::Push, security);
+        client.connect(&**endpoint).unwrap();
+        arrives(&client, &server);
+    }
+}
+
+#[test]
 fn ipc_is_plain_text_unless_a_rule_names_it_and_inproc_has_no_rules() {
     let rules = Rules::new();
     let governing = rules.server("ipc:///nowhere/*");
@@ -243,7 +308,7 @@ fn ipc_is_plain_text_unless_a_rule_names_it_and_inproc_has_no_rules() {
     arrives(&client, &server);
 
     let context = Arc::new(Context::new(governing));
-    let [pull, push] = [SocketType::Pull, SocketType::Push].map(|one| context.open(one).unwrap());
+    let [pull, push] = [SocketType::Pull, SocketType::Push].map(|one| context.open_briefly(one));
     pull.bind("inproc://here").unwrap();
     push.connect("inproc://here").unwrap();
     passes(&push, &pull);
@@ -299,7 +364,8 @@ fn without_rules_a_program_is_as_with_libzmq_and_warned_once_of_plain_text() {
         .unwrap();
     bound(&curve, "tcp://*:*");
     assert_eq!(governing.told(), [] as [&str; 0]);
-    // Whatever was told before.
+    // Whatever was told before, once.
+    governing.tell("another line".into());
     governing.tell("another line".into());
     let any = bound(&server, "tcp://*:*");
     let client = native(SocketType::Push, Security::plain_text());
@@ -318,6 +384,20 @@ fn without_rules_a_program_is_as_with_libzmq_and_warned_once_of_plain_text() {
 }
 
 #[test]
+fn the_plain_of_a_program_is_plain_text_too() {
+    let governing = Arc::new(Governing::new(Ok(None)));
+    let server = socket(&governing, SocketType::Pull);
+    let on = 1_i32.to_ne_bytes();
+    server.set(number::PLAIN_SERVER, Some(&on)).unwrap();
+    bound(&server, "tcp://*:*");
+    let told = governing.told();
+    assert!(
+        told.len() == 1 && told[0].contains("is plain text and leaves this machine"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn a_server_that_lets_anyone_in_by_the_program_is_no_server_of_a_rule() {
     // A client of a rule does not talk to a server without the key.
     let rules = Rules::new();
@@ -333,7 +413,7 @@ fn a_server_that_lets_anyone_in_by_the_program_is_no_server_of_a_rule() {
         let client = socket(&governing, SocketType::Push);
         client.connect(&endpoint.to_string()).unwrap();
         loop {
-            match monitor.wait_next().unwrap() {
+            match next(&monitor) {
                 Event::Failed(_) => break,
                 Event::Ready { .. } => panic!("a server without the key was taken"),
                 _ => {}

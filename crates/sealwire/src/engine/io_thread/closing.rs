@@ -26,10 +26,15 @@ impl IoThread {
     /// Stops a listener. The connections that came through it end as those of a connector do.
     pub(super) fn withdraw_with_peers(&mut self, core: Arc<SocketCore>, id: u64) {
         self.withdraw(id);
+        core.withdrawn(id);
+        self.leave_accepted(core, id);
+    }
+
+    /// Ends the connections of this thread that came through a listener.
+    pub(super) fn leave_accepted(&mut self, core: Arc<SocketCore>, id: u64) {
         for key in self.sources.accepted_by(&core, id) {
             self.leave_session(key);
         }
-        core.withdrawn(id);
         release(core);
     }
 

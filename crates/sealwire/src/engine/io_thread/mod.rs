@@ -6,6 +6,7 @@ mod datagrams;
 mod handshakes;
 mod lingering;
 mod listeners;
+mod moving;
 mod sessions;
 mod sources;
 mod time_slices;
@@ -22,6 +23,7 @@ use super::connector::Connector;
 #[cfg(test)]
 use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
+use super::neighbours::Neighbours;
 use super::reactor::Reactor;
 use super::tasks::Tasks;
 use super::timeouts::Timeouts;
@@ -98,6 +100,11 @@ impl IoThread {
             #[cfg(test)]
             faults: Faults::default(),
         }
+    }
+
+    /// Lets it know the threads of its context.
+    pub(super) fn meet(&mut self, neighbours: Neighbours) {
+        self.reactor.neighbours = neighbours;
     }
 
     /// How others ask it to do something.
@@ -282,6 +289,13 @@ impl IoThread {
             }
             Command::Withdraw { id } => self.withdraw(id),
             Command::WithdrawWithPeers { core, id } => self.withdraw_with_peers(core, id),
+            Command::LeaveAccepted { core, id } => self.leave_accepted(core, id),
+            Command::Adopt(session) => {
+                if let Ok(session) = session.downcast() {
+                    self.adopt(*session);
+                }
+            }
+            Command::AdoptedEnded { origin, key } => self.accepted_ended(origin, key),
             Command::Resolved { id, targets } => {
                 if let Some(slot) = self.sources.find(id) {
                     self.resolved(slot, targets);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::IoThread;
 use super::sources::{EventSource, SourceEvent};
 use crate::core::SocketCore;
+use crate::engine::mailbox::Command;
 use crate::engine::reactor::Reactor;
 use crate::engine::session::{End, Identity, Parting, Progress, Session};
 use crate::engine::session_key::{Origin, SessionKey};
@@ -130,6 +131,7 @@ impl IoThread {
             key,
             origin,
             ends: Arc::new(ends),
+            home: None,
             _share: mailbox.load().share(),
         };
         let mut session = Session::new(identity, stream, &**world);
@@ -174,7 +176,7 @@ impl IoThread {
             session.set_timer(&mut self.reactor.timers);
             outcome.map(|progress| {
                 let parting = session.part(&self.reactor);
-                (progress, session.is_ready(), parting)
+                (progress, session.is_ready(), parting, session.destination())
             })
         });
         let Some(outcome) = driven else { return };
@@ -183,10 +185,13 @@ impl IoThread {
                 listener.became_ready(key);
             }
         }
-        let (progress, is_ready, parting) = match outcome {
+        let (progress, is_ready, parting, destination) = match outcome {
             Ok(driven) => driven,
             Err(end) => return self.end_session(slot, end),
         };
+        if let Some(thread) = destination {
+            return self.hand_over(slot, thread);
+        }
         match (progress, is_ready) {
             (Progress::Idle, _) => {}
             (Progress::Again, true) => self.time_slices.ask(slot),
@@ -219,6 +224,7 @@ impl IoThread {
         };
         let now = self.reactor.now();
         let (origin, key) = (session.identity.origin, session.identity.key);
+        let home = session.identity.home.take();
         let Reactor {
             world,
             timers,
@@ -234,11 +240,10 @@ impl IoThread {
             inproc.settle(&core);
         });
         match origin {
-            Origin::Listener { .. } => {
-                if let Some(listener) = self.sources.listener_of(origin) {
-                    listener.ended(key);
-                }
-            }
+            Origin::Listener { .. } => match home {
+                Some(home) => home.post(Command::AdoptedEnded { origin, key }),
+                None => self.accepted_ended(origin, key),
+            },
             Origin::Connector { .. } => {
                 let connector = self.sources.connector_of(origin);
                 if !connector.is_some_and(|connector| connector.forget(key)) {

@@ -28,11 +28,14 @@ use crate::zap;
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
         if !self.protocol.has_handshake() && !self.standing.is_attached() {
-            self.ready(None, reactor)?;
+            self.ready_or_moving(None, reactor)?;
         }
         while !self.standing.is_attached() {
+            if self.standing.is_moving() {
+                return Ok(());
+            }
             match self.protocol.poll_event() {
-                Some(ProtocolEvent::Ready(info)) => self.ready(Some(info), reactor)?,
+                Some(ProtocolEvent::Ready(info)) => self.ready_or_moving(Some(info), reactor)?,
                 Some(ProtocolEvent::Authorize(claim)) => self.ask_about(claim, reactor)?,
                 Some(ProtocolEvent::Warning(warning)) => self.identity.warn(warning),
                 Some(_) => {}
@@ -202,7 +205,11 @@ impl Session {
     }
 
     /// Messages may flow. `None` where no protocol says who the peer is.
-    fn ready(&mut self, info: Option<Arc<PeerInfo>>, reactor: &mut Reactor) -> Result<(), End> {
+    pub(super) fn ready(
+        &mut self,
+        info: Option<Arc<PeerInfo>>,
+        reactor: &mut Reactor,
+    ) -> Result<(), End> {
         let Some(review) = self.standing.review() else {
             return Ok(());
         };

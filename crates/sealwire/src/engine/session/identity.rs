@@ -1,4 +1,4 @@
-//! The identity of a session: its socket, its two ends, and the source that it came from.
+//! The identity of a session: its socket, its two ends, the source that it came from, and who serves it.
 
 use std::sync::Arc;
 
@@ -8,13 +8,14 @@ use super::end::End;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::load::LoadShare;
+use crate::engine::mailbox::Mailbox;
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::failure::ConnectionFailure;
 use crate::monitor::Event;
 use crate::options::EndpointOptions;
 use crate::peer::{Ends, Peer};
 
-/// Set once.
+/// Set once, and once more as another thread serves it.
 pub(in crate::engine) struct Identity {
     pub(in crate::engine) core: Arc<SocketCore>,
     /// Those of the endpoint.
@@ -22,6 +23,8 @@ pub(in crate::engine) struct Identity {
     pub(in crate::engine) key: SessionKey,
     pub(in crate::engine) origin: Origin,
     pub(in crate::engine) ends: Arc<Ends>,
+    /// The thread of its listener, where that is not the one that serves it.
+    pub(in crate::engine) home: Option<Arc<Mailbox>>,
     /// Of the load of its I/O thread.
     pub(in crate::engine) _share: LoadShare,
 }
@@ -96,6 +99,7 @@ mod tests {
                 remote: PeerAddress::Tcp(address.parse().unwrap()),
                 descriptor: Some(9),
             }),
+            home: None,
             _share: Load::default().share(),
         }
     }

@@ -24,6 +24,7 @@ mod identity;
 mod input;
 mod leasing;
 mod ledger;
+mod moving;
 mod permits;
 mod phase;
 mod pipe_end;
@@ -265,6 +266,9 @@ impl Session {
     fn read(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
         for _ in 0..READS_PER_TIME_SLICE {
             self.take_events(reactor)?;
+            if self.standing.is_moving() {
+                return Ok(Progress::Idle);
+            }
             // The holder of a lease reads, or it ends before long.
             let left_to_others = self.is_leased() && self.is_usable();
             if left_to_others || !self.wants_to_read() {

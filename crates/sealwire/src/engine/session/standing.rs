@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sealwire_zmtp::connection::PeerInfo;
+
 use super::end::End;
 use super::pipe_end::PipeEnd;
 use crate::account::{Account, Kind};
@@ -32,6 +34,15 @@ pub(super) struct Review {
     pub(super) approval: Option<Approval>,
     /// What a PLAIN client showed, until it is decided about.
     pub(super) shown: Option<PlainCredentials>,
+    /// Another thread is to serve it, and to let messages flow.
+    pub(super) move_to: Option<Move>,
+}
+
+/// A connection whose handshake is done, on its way to the thread that is to serve it.
+pub(super) struct Move {
+    pub(super) thread: usize,
+    /// `None` where no protocol says who the peer is.
+    pub(super) info: Option<Arc<PeerInfo>>,
 }
 
 /// A peer of the socket.
@@ -71,6 +82,11 @@ impl Standing {
     pub(super) fn is_paused(&self) -> bool {
         self.attached()
             .is_some_and(|attached| attached.pipe.is_paused())
+    }
+
+    /// Whether another thread is to serve it.
+    pub(super) fn is_moving(&self) -> bool {
+        matches!(self, Standing::Reviewed(review) if review.move_to.is_some())
     }
 
     /// The decision under way; `None` once the socket has the peer.

@@ -37,10 +37,10 @@ impl System {
     /// # Errors
     ///
     /// When the process has no descriptors left; it takes three.
-    pub(in crate::engine) fn new() -> io::Result<Self> {
+    pub(in crate::engine) fn new(epoch: Instant) -> io::Result<Self> {
         let poll = Poll::new()?;
         Ok(System {
-            epoch: Instant::now(),
+            epoch,
             registry: poll.registry().try_clone()?,
             waker: Waker::new(poll.registry(), WAKER)?,
             poll: Mutex::new((poll, Events::with_capacity(EVENTS))),

@@ -134,6 +134,16 @@ impl Socket {
         self.inner.unsubscribe(topic)
     }
 
+    /// Returns the number of different topics that are subscribed to: those of a SUB or XSUB itself, or those of the
+    /// peers of a PUB or XPUB together. With [`xpub_manual`](crate::SocketBuilder::xpub_manual) only granted ones count.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for other types, [`Error::Closed`] and the like.
+    pub fn topics(&self) -> Result<usize, Error> {
+        self.inner.topics()
+    }
+
     /// Asks all RADIO sockets, present and future, for messages to this group of 1 to 255 bytes. For DISH
     /// only.
     ///

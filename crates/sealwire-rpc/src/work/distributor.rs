@@ -1,0 +1,471 @@
+//! The side that hands tasks out.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use sealwire::{Endpoint, Frame, Monitor, Security, SocketBuilder};
+
+use super::driver::{Core, Driver};
+use super::error::Error;
+use super::number::TaskNumber;
+use super::proto::{DistributorCore, DistributorCounters, DistributorOptions, HeldTask, Violation};
+use crate::limits::Limits;
+use crate::limits::work::{
+    BATCH_BYTES, MAX_ATTEMPTS, MAX_BYTES, MAX_RESULT, MAX_TASK, MAX_TASKS, RETRY_DELAY,
+    SILENCE_LIMIT,
+};
+use crate::limits::{MAX_CONNECTIONS, bounded};
+use crate::sockets::{self, limited};
+
+impl Core for DistributorCore {
+    fn connected(&mut self, connection: u32, now: Duration) {
+        DistributorCore::connected(self, connection, now);
+    }
+
+    fn disconnected(&mut self, connection: u32) {
+        DistributorCore::disconnected(self, connection);
+    }
+
+    fn receive(&mut self, connection: u32, message: Frame, now: Duration) -> Result<(), Violation> {
+        DistributorCore::receive(self, connection, message, now)
+    }
+
+    fn violated(&mut self) {
+        DistributorCore::violated(self);
+    }
+
+    fn due(&self) -> Option<Duration> {
+        DistributorCore::due(self)
+    }
+
+    fn process_due(&mut self, now: Duration) {
+        DistributorCore::process_due(self, now);
+    }
+
+    fn send(&mut self, now: Duration, send: &mut dyn FnMut(u32, &mut VecDeque<Frame>)) -> bool {
+        loop {
+            self.hand_out(now);
+            let (mut from, mut full, mut sent) = (0, false, false);
+            while let Some(worker) = self.next_writable(from) {
+                let left = self.flush(worker, |outbox| send(worker, outbox));
+                full |= left;
+                sent |= !left;
+                let Some(next) = worker.checked_add(1) else {
+                    break;
+                };
+                from = next;
+            }
+            // Workers whose messages have gone may take more.
+            if !sent {
+                return full;
+            }
+        }
+    }
+
+    fn take_closing(&mut self) -> Vec<(u32, &'static str)> {
+        DistributorCore::take_closing(self)
+    }
+
+    fn take_change(&mut self) -> bool {
+        let changes = self.take_changes();
+        changes.room || changes.ended
+    }
+}
+
+/// A task without an outcome: one that was set aside, or one that was left at the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnfinishedTask {
+    /// Its number.
+    pub number: TaskNumber,
+    /// Attempts that were made and count.
+    pub attempts: u32,
+    /// Why the last one failed, up to 1,024 bytes; nothing where none has.
+    pub reason: Option<String>,
+    /// The task.
+    pub body: Bytes,
+}
+
+/// Hands tasks out to [`Worker`](super::Worker)s, and keeps each until one says that it is done. Clones are handles
+/// to the same distributor; when the last is dropped, it ends, and tasks without an outcome are gone
+/// ([`shutdown`](Distributor::shutdown) returns them).
+#[derive(Clone)]
+pub struct Distributor {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    driver: Arc<Driver<DistributorCore>>,
+    id: u64,
+    max_task: usize,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.driver.end();
+    }
+}
+
+/// Sets the options of a [`Distributor`].
+pub struct DistributorBuilder {
+    socket: SocketBuilder,
+    options: DistributorOptions,
+    silence: Duration,
+    max_workers: usize,
+}
+
+impl DistributorBuilder {
+    /// Sets how many tasks are held: those that wait, are with workers or set aside, and results that were not read.
+    /// Default 65,536.
+    #[must_use]
+    pub fn max_tasks(mut self, tasks: usize) -> Self {
+        self.options.max_tasks = tasks.max(1);
+        self
+    }
+
+    /// Sets how many bytes of them are held, each counted with 128 bytes more. A single task may always be held.
+    /// Reasons and results come on top of the tasks that they are of, and no task is added while they take the room.
+    /// Default 256 MiB.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.options.max_bytes = bytes;
+        self
+    }
+
+    /// Sets the bytes of the largest task. Workers that take less are refused. Default 4 MiB.
+    #[must_use]
+    pub fn max_task(mut self, bytes: u32) -> Self {
+        self.options.max_task = bytes;
+        self
+    }
+
+    /// Sets the bytes of the largest result or reason of a worker. Default 4 KiB.
+    #[must_use]
+    pub fn max_result(mut self, bytes: u32) -> Self {
+        self.options.max_result = bytes;
+        self
+    }
+
+    /// Sets how many attempts a task has before it is set aside: 1 or more (0 counts as 1). Default 5.
+    #[must_use]
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.options.max_attempts = attempts.max(1);
+        self
+    }
+
+    /// Sets how long an attempt may take, from the time that the task is handed out. A worker's credit counts: with
+    /// 64 tasks of a second each, the last one is begun after a minute. Then the attempt has failed, and the task goes
+    /// to another worker. `None`, the default, for no limit.
+    #[must_use]
+    pub fn attempt_limit(mut self, limit: Option<Duration>) -> Self {
+        self.options.attempt_limit = limit.map(bounded);
+        self
+    }
+
+    /// Sets the time between an attempt that its worker says has failed and the next one. Default 1 s.
+    #[must_use]
+    pub fn retry_delay(mut self, delay: Duration) -> Self {
+        self.options.retry_delay = bounded(delay);
+        self
+    }
+
+    /// Keeps results until [`next_result`](Distributor::next_result) reads them. Default: off; they are dropped.
+    #[must_use]
+    pub fn keep_results(mut self, keep: bool) -> Self {
+        self.options.keeps_results = keep;
+        self
+    }
+
+    /// Sets after which time without a sign of life a worker's connection is given up. It is asked for one after a
+    /// third of that. Default 15 s.
+    #[must_use]
+    pub fn silence_limit(mut self, limit: Duration) -> Self {
+        self.silence = limit;
+        self
+    }
+
+    /// Sets how many workers may be connected: 1 or more (0 counts as 1). Default 1,024.
+    #[must_use]
+    pub fn max_workers(mut self, workers: usize) -> Self {
+        self.max_workers = workers.max(1);
+        self
+    }
+
+    /// Sets options of the socket below that have no method here: transport, provider, context.
+    #[must_use]
+    pub fn socket(mut self, change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Self {
+        self.socket = change(self.socket);
+        self
+    }
+
+    /// Makes the distributor, which listens nowhere yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Socket`] if an option of the socket is out of its range, or the system gives no thread or no random
+    /// number.
+    pub fn build(self) -> Result<Distributor, Error> {
+        let mut limits = Limits::default();
+        limits.max_body = self.options.max_result.saturating_add(BATCH_BYTES as u32);
+        limits.read = self.silence;
+        let socket = limited(self.socket, &limits)
+            .max_connections(self.max_workers)
+            .build()?;
+        let mut id = [0; 8];
+        getrandom::fill(&mut id)
+            .map_err(|error| sealwire::Error::System(std::io::Error::other(error)))?;
+        let id = u64::from_be_bytes(id);
+        let driver = Driver::start(DistributorCore::new(id, self.options), socket)?;
+        let shared = Shared {
+            driver,
+            id,
+            max_task: self.options.max_task as usize,
+        };
+        Ok(Distributor {
+            shared: Arc::new(shared),
+        })
+    }
+}
+
+impl Distributor {
+    /// Returns a builder, to set options. `security` is that of the connections: [`Security::blake3_server`] with the
+    /// authenticator of workers.
+    pub fn builder(security: impl Into<Security>) -> DistributorBuilder {
+        DistributorBuilder {
+            socket: sockets::builder(security.into()),
+            options: DistributorOptions {
+                max_tasks: MAX_TASKS,
+                max_bytes: MAX_BYTES,
+                max_task: MAX_TASK,
+                max_result: MAX_RESULT,
+                max_attempts: MAX_ATTEMPTS,
+                attempt_limit: None,
+                retry_delay: RETRY_DELAY,
+                keeps_results: false,
+            },
+            silence: SILENCE_LIMIT,
+            max_workers: MAX_CONNECTIONS,
+        }
+    }
+
+    fn driver(&self) -> &Driver<DistributorCore> {
+        &self.shared.driver
+    }
+
+    fn number(&self, counter: u64) -> TaskNumber {
+        TaskNumber {
+            distributor: self.shared.id,
+            counter,
+        }
+    }
+
+    fn unfinished(&self, task: HeldTask) -> UnfinishedTask {
+        UnfinishedTask {
+            number: self.number(task.counter),
+            attempts: task.attempts,
+            reason: task.reason.map(Into::into),
+            body: task.body,
+        }
+    }
+
+    /// Listens on an endpoint and returns it, with the port that the system chose for port 0. May be called for
+    /// several endpoints.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Socket`] if the endpoint cannot be parsed or used, or the system refuses; [`Error::Forked`],
+    /// [`Error::ShutDown`], [`Error::EngineFailed`].
+    pub fn bind<E>(&self, endpoint: E) -> Result<Endpoint, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<sealwire::Error>,
+    {
+        self.driver().check()?;
+        Ok(self.driver().socket.bind(endpoint)?)
+    }
+
+    /// Adds a task if there is room. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::Full`] if the distributor holds as much as it may. It has the task.
+    /// * [`Error::TooLarge`] if the task has more bytes than [`max_task`](DistributorBuilder::max_task).
+    /// * [`Error::ShutDown`], [`Error::EngineFailed`], [`Error::Forked`].
+    pub fn try_add(&self, task: impl Into<Bytes>) -> Result<TaskNumber, Error> {
+        let body = task.into();
+        self.check_size(&body)?;
+        self.driver().check()?;
+        match self.attempt_to_add(&body) {
+            Some(added) => added,
+            None => {
+                let counters = self.counters();
+                Err(Error::Full {
+                    tasks: counters.pending + counters.set_aside,
+                    bytes: counters.held_bytes,
+                    body,
+                })
+            }
+        }
+    }
+
+    /// Adds a task, and waits for room. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_add`](Distributor::try_add) but [`Error::Full`].
+    pub async fn add(&self, task: impl Into<Bytes>) -> Result<TaskNumber, Error> {
+        let body = task.into();
+        self.check_size(&body)?;
+        self.driver().until(|| self.attempt_to_add(&body)).await
+    }
+
+    /// Adds a task, and blocks until there is room, up to `limit`; `None` for no limit. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`add`](Distributor::add), and [`Error::TimedOut`], [`Error::WouldDeadlock`].
+    pub fn add_blocking(
+        &self,
+        task: impl Into<Bytes>,
+        limit: Option<Duration>,
+    ) -> Result<TaskNumber, Error> {
+        let body = task.into();
+        self.check_size(&body)?;
+        self.driver()
+            .until_blocking(limit, || self.attempt_to_add(&body))
+    }
+
+    fn check_size(&self, body: &Bytes) -> Result<(), Error> {
+        let (size, limit) = (body.len(), self.shared.max_task);
+        match size <= limit {
+            true => Ok(()),
+            false => Err(Error::TooLarge { size, limit }),
+        }
+    }
+
+    fn attempt_to_add(&self, body: &Bytes) -> Option<Result<TaskNumber, Error>> {
+        let added = self.driver().with(|core| {
+            if core.is_stopped() {
+                return Some(Err(Error::ShutDown));
+            }
+            let counter = core.add(body)?;
+            Some(Ok((counter, core.has_takers())))
+        })?;
+        Some(added.map(|(counter, has_takers)| {
+            if has_takers {
+                self.driver().wake();
+            }
+            self.number(counter)
+        }))
+    }
+
+    /// Returns the result of a task that is done, and its number, in the order in which they came. Nothing unless
+    /// [`keep_results`](DistributorBuilder::keep_results) is on.
+    pub fn next_result(&self) -> Option<(TaskNumber, Bytes)> {
+        if !self.driver().is_here() {
+            return None;
+        }
+        let result = self.driver().with(DistributorCore::next_result);
+        if result.is_some() {
+            self.driver().tell();
+        }
+        result.map(|(counter, result)| (self.number(counter), result))
+    }
+
+    /// Returns the tasks that have failed as often as they may, in the order of their numbers.
+    pub fn set_aside(&self) -> Vec<UnfinishedTask> {
+        if !self.driver().is_here() {
+            return Vec::new();
+        }
+        let aside = self.driver().with(|core| core.set_aside());
+        aside
+            .into_iter()
+            .map(|task| self.unfinished(task))
+            .collect()
+    }
+
+    /// Hands a task out again that was set aside, for as many attempts as it had. Returns whether it was.
+    pub fn put_back(&self, number: TaskNumber) -> bool {
+        let is_ours = self.driver().is_here() && number.distributor == self.shared.id;
+        let put_back = is_ours && self.driver().with(|core| core.put_back(number.counter));
+        if put_back {
+            self.driver().wake();
+        }
+        put_back
+    }
+
+    /// Forgets a task that was set aside, and returns it.
+    pub fn drop_aside(&self, number: TaskNumber) -> Option<UnfinishedTask> {
+        if !self.driver().is_here() || number.distributor != self.shared.id {
+            return None;
+        }
+        let dropped = self.driver().with(|core| core.drop_aside(number.counter))?;
+        self.driver().tell();
+        Some(self.unfinished(dropped))
+    }
+
+    /// Waits until each task is done or set aside.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShutDown`], [`Error::EngineFailed`], [`Error::Forked`].
+    pub async fn finished(&self) -> Result<(), Error> {
+        self.driver().until(|| self.is_finished()).await
+    }
+
+    /// Blocks until each task is done or set aside, up to `limit`; `None` for no limit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`finished`](Distributor::finished), and [`Error::TimedOut`], [`Error::WouldDeadlock`].
+    pub fn finished_blocking(&self, limit: Option<Duration>) -> Result<(), Error> {
+        self.driver().until_blocking(limit, || self.is_finished())
+    }
+
+    fn is_finished(&self) -> Option<Result<(), Error>> {
+        let pending = self.driver().with(|core| core.pending());
+        (pending == 0).then_some(Ok(()))
+    }
+
+    /// Returns what the distributor has done, and what it has now. Zeros in a child of the process that made it.
+    pub fn counters(&self) -> DistributorCounters {
+        match self.driver().is_here() {
+            true => self.driver().with(|core| core.counters()),
+            false => DistributorCounters::default(),
+        }
+    }
+
+    /// Returns a monitor, which reads the events of the connections below: handshakes, failures.
+    pub fn monitor(&self) -> Monitor {
+        self.driver().socket.monitor()
+    }
+
+    /// Shuts the distributor down: it hands nothing out any more, waits up to `limit` for the outcomes of tasks that
+    /// are with workers, and ends the connections. Blocks the thread. Returns the tasks without an outcome, those that
+    /// were set aside among them, in the order of their numbers: nothing is lost that the caller keeps.
+    pub fn shutdown(&self, limit: Duration) -> Vec<UnfinishedTask> {
+        if !self.driver().is_here() {
+            return Vec::new();
+        }
+        self.driver().with(DistributorCore::stop);
+        self.driver().tell();
+        // At the limit, or after a fault, the rest is returned.
+        let _ = self.driver().until_blocking(Some(limit), || {
+            let under_way = self.driver().with(|core| core.under_way());
+            (under_way == 0).then_some(Ok(()))
+        });
+        let left = self.driver().with(DistributorCore::take_unfinished);
+        self.driver().end_and_wait();
+        left.into_iter().map(|task| self.unfinished(task)).collect()
+    }
+}
+
+impl std::fmt::Debug for Distributor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Distributor")
+            .field("bound", &self.driver().socket.bound_endpoints())
+            .finish_non_exhaustive()
+    }
+}
