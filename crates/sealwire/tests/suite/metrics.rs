@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::{Path, TIMEOUT, await_event, eventually, options};
 use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
-use sealwire::metrics::{METRICS, MetricKind, Sample, SocketMetrics, Value};
+use sealwire::metrics::{MAX_SAMPLED_PEERS, METRICS, MetricKind, Sample, SocketMetrics, Value};
 use sealwire::{Context, Event, Generate as _, KeyPair, Security, SocketType};
 
 fn metrics(socket: &Socket) -> SocketMetrics {
@@ -223,6 +223,21 @@ fn each_sample_has_the_labels_of_its_metric_and_is_the_only_one_with_them() {
             assert_eq!(total(name, direction), messages, "{name} {direction}");
         }
     }
+}
+
+#[test]
+fn samples_name_the_allowed_number_of_peers_and_no_more() {
+    let (context, _sockets) = busy();
+    let mut numbers = context.metrics().unwrap();
+    for socket in &mut numbers.sockets {
+        let peer = socket.peers[0].clone();
+        socket.peers = vec![peer; MAX_SAMPLED_PEERS + 1];
+    }
+    let samples = numbers.samples();
+    let of_peers = samples.iter().filter(|it| {
+        it.metric.name == "sealwire_peer_messages_total" && it.labels.iter().any(|it| it == "in")
+    });
+    assert_eq!(of_peers.count(), MAX_SAMPLED_PEERS * numbers.sockets.len());
 }
 
 #[test]

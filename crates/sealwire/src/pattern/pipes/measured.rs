@@ -215,7 +215,8 @@ mod tests {
             socket.send(1);
             socket.deliver(1);
             socket.at(second + 1);
-            socket.take(9);
+            // Until nothing is left, as a connection does: then the next message is told of.
+            while socket.take(9) > 0 {}
             socket.receive(1);
         }
         assert_eq!(socket.waited(), [(2, 3), (2, 8)]);
@@ -251,6 +252,22 @@ mod tests {
         socket.receive(1);
         assert_eq!(socket.waited(), [(0, 0), (0, 0)]);
         assert_eq!(socket.measured().traffic.messages_sent, 1);
+    }
+
+    #[test]
+    fn what_finds_no_room_at_the_only_subscriber_is_counted_for_it() {
+        let options = SocketOptions {
+            send_high_water_mark: 2,
+            ..SocketOptions::new(SocketType::Pub)
+        };
+        let mut socket = Socket::new(options);
+        let everything = crate::pattern::FromPeer::Subscribe(bytes::Bytes::new());
+        let pipes = &mut socket.scene.pipes;
+        let heard = socket.pattern.delivered(pipes, socket.peer.id, everything);
+        assert!(!matches!(heard, crate::pattern::Delivery::Ignored(_)));
+        assert_eq!(socket.send(5), 3);
+        assert_eq!(socket.measured().dropped, 3);
+        assert_eq!(socket.measured().outbound.messages, 2);
     }
 
     #[test]
