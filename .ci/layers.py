@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS = {
     "crates/sealwire": [
         ["limits"],
-        ["account", "counters", "endpoint", "entropy", "panics", "primitives", "routing_ids", "signals", "text"],
+        ["account", "counters", "endpoint", "entropy", "measures", "panics", "primitives", "routing_ids", "signals", "text"],
         ["guard", "keys", "peer"],
         ["auth", "message", "reach", "waiting"],
         ["security"],
@@ -35,6 +35,7 @@ FLOORS = {
         ["failure"],
         ["error"],
         ["monitor", "pattern"],
+        ["metrics"],
         ["core"],
         ["inproc"],
         ["zap"],

@@ -11,6 +11,7 @@ use crate::engine::{Mailbox, OnStart, Threads};
 use crate::error::Error;
 use crate::inproc;
 use crate::limits::MAX_IO_THREADS;
+use crate::metrics::ContextMetrics;
 use crate::options::OptionsError;
 
 /// What sockets share: the threads that do their I/O, and the names of `inproc` endpoints.
@@ -163,6 +164,24 @@ impl Context {
         // Two threads may race here; the loser's context ends as it is dropped.
         let usable = |context: &Context| !context.threads().any_has_failed();
         GLOBAL.get_or_try_make(usable, Context::new).cloned()
+    }
+
+    /// Returns the numbers of the context as of now: its threads, and its sockets with their endpoints and peers. Takes
+    /// the lock of one socket after another, each for a time that grows with its peers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of the process that made it.
+    pub fn metrics(&self) -> Result<ContextMetrics, Error> {
+        self.check()?;
+        let threads = self.threads();
+        let sockets = threads.sockets().into_iter();
+        let sockets = sockets.filter(|core| !core.has_ended());
+        Ok(ContextMetrics {
+            age: self.now(),
+            threads: threads.work(),
+            sockets: sockets.map(|core| core.metrics()).collect(),
+        })
     }
 
     /// The time since the context began, by the clock that its thread goes by. Crates above read no

@@ -4,7 +4,8 @@
 /// Declares a set of counters: a struct of numbers as callers get it, and one of atomics in which any
 /// number of threads count. For crates over this one that count things of their own.
 ///
-/// Behind the counters may stand one more value that is counted elsewhere and has a `snapshot`.
+/// Behind the counters may stand one more value that is counted elsewhere and has a `snapshot`, and numbers that are
+/// counted elsewhere, which are 0 until they are filled in.
 ///
 /// ```
 /// use std::sync::atomic::Ordering;
@@ -36,6 +37,7 @@ macro_rules! counters {
             $($(#[$doc:meta])* $name:ident,)*
         }
         $(with $more:ident: $More:ty, counted in $counting:ident: $Counting:ty;)?
+        $(and, counted elsewhere { $($(#[$of_other:meta])* $other:ident,)* })?
     ) => {
         $(#[$of_all])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,6 +45,7 @@ macro_rules! counters {
         $public struct $Counters {
             $($(#[$doc])* pub $name: u64,)*
             $($more: $More,)?
+            $($($(#[$of_other])* pub $other: u64,)*)?
         }
 
         $(#[$of_live])*
@@ -58,6 +61,7 @@ macro_rules! counters {
                 $Counters {
                     $($name: self.$name.load(::std::sync::atomic::Ordering::Relaxed),)*
                     $($more: self.$counting.snapshot(),)?
+                    $($($other: 0,)*)?
                 }
             }
         }

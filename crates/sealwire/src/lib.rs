@@ -38,6 +38,7 @@
 //! | decide who may connect | [`auth`] |
 //! | know who sent a message | [`Message::peer`], [`Peer`] |
 //! | see what is held for a peer | [`Peer::account`], [`account`] |
+//! | watch traffic, queues, drops, times | [`metrics`], [`Context::metrics`], [`Socket::metrics`] |
 //! | print what a peer chose | [`text`] |
 //! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`]; a subscriber of `tracing` gets the log, without one standard error gets [the first failure](Monitor) |
 //! | wait for sockets in an event loop | [`Readiness`] |
@@ -62,7 +63,9 @@ mod guard;
 mod inproc;
 pub mod keys;
 pub mod limits;
+mod measures;
 mod message;
+pub mod metrics;
 mod monitor;
 pub mod options;
 pub mod panics;

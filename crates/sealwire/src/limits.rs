@@ -94,3 +94,8 @@ pub const MAX_WEBSOCKET_PIECES: usize = 65_536;
 pub const MAX_BYTES_OF_UNKNOWN_PEER: usize = 4 << 10;
 /// No more is taken from the protocol while as many bytes wait for the transport, or more.
 pub const MAX_WEBSOCKET_PENDING: usize = 128 << 10;
+
+// Metrics.
+
+/// Peers of each socket that have samples of their own. Snapshots have all.
+pub const MAX_SAMPLED_PEERS: usize = 1_000;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sealwire::metrics::METRICS;
 use sealwire::options::{
     DEFAULT_BACKLOG, DEFAULT_BYTE_BUDGET, DEFAULT_HANDSHAKE_TIMEOUT, DEFAULT_HIGH_WATER_MARK,
     DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_HANDSHAKES, DEFAULT_MAX_MESSAGE_SIZE,
@@ -180,6 +181,39 @@ fn the_page_of_options_gives_the_defaults_that_there_are() {
             "{option} has {default}, not '{}'",
             row[4]
         );
+    }
+}
+
+#[test]
+fn the_page_of_metrics_has_those_that_there_are() {
+    let page = read("docs/guide/metrics.md");
+    let of_page: Vec<[String; 4]> = rows(&page)
+        .filter(|row| row[0].starts_with("`sealwire_"))
+        .map(|row| {
+            let labels = quoted(row[2]).join(" ");
+            [
+                quoted(row[0])[0].into(),
+                row[1].into(),
+                labels,
+                row[3].into(),
+            ]
+        })
+        .collect();
+    let metrics = METRICS.iter().map(|metric| {
+        let (name, kind, help) = (metric.name, metric.kind.name(), metric.help);
+        [
+            name.into(),
+            kind.into(),
+            metric.labels.join(" "),
+            help.into(),
+        ]
+    });
+    let metrics: Vec<[String; 4]> = metrics.collect();
+    assert_eq!(of_page, metrics);
+    for label in METRICS.iter().flat_map(|metric| metric.labels) {
+        let explained = format!("`{label}`");
+        let mut labels = rows(&page).filter(|row| !row[0].starts_with("`sealwire_"));
+        assert!(labels.any(|row| row[0].contains(&explained)), "{label}");
     }
 }
 

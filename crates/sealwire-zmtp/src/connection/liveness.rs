@@ -50,6 +50,10 @@ pub(super) struct Liveness {
     taken_then: u64,
     /// Bytes of output before the last PING.
     before_last_ping: Option<u64>,
+    /// When that PING was queued, until it is answered.
+    last_ping_at: Option<Duration>,
+    /// How long the latest answer took, until somebody has asked.
+    round_trip: Option<Duration>,
     /// Bytes of output before the last PING that was answered.
     confirmed: u64,
     last_heard: Duration,
@@ -79,6 +83,8 @@ impl Liveness {
             before_oldest_ping: 0,
             taken_then: 0,
             before_last_ping: None,
+            last_ping_at: None,
+            round_trip: None,
             confirmed: 0,
             last_heard: now,
             peer_ttl: None,
@@ -141,7 +147,18 @@ impl Liveness {
             && before <= taken
         {
             self.confirmed = self.confirmed.max(before);
+            if self.before_last_ping == Some(before)
+                && let Some(at) = self.last_ping_at.take()
+            {
+                // When it was heard.
+                self.round_trip = Some(self.last_heard.saturating_sub(at));
+            }
         }
+    }
+
+    /// How long the peer took to answer the latest PING. Told once.
+    pub(super) fn take_round_trip(&mut self) -> Option<Duration> {
+        self.round_trip.take()
     }
 
     /// Bytes of output that the peer is known to have processed.
@@ -252,6 +269,7 @@ impl Liveness {
             return None;
         }
         self.before_last_ping = Some(before);
+        self.last_ping_at = Some(now);
         Some((beat.ttl, before.to_be_bytes()))
     }
 

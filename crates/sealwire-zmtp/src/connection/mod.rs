@@ -292,6 +292,12 @@ impl Connection {
         self.liveness.take_transport_ping()
     }
 
+    /// Returns how long the peer took to answer the latest PING, from when that was queued; once for each answer. `None`
+    /// where heartbeats are the transport's.
+    pub fn take_round_trip(&mut self) -> Option<Duration> {
+        self.liveness.take_round_trip()
+    }
+
     /// The transport has heard of the peer, be it bytes of ZMTP or not.
     pub fn heard(&mut self, now: Duration) {
         self.liveness.heard(now);

@@ -106,6 +106,37 @@ fn ping_goes_out_at_every_interval_and_its_answer_keeps_the_connection() {
     assert_eq!(pair.b.error, Some(Error::HeartbeatTimeout));
 }
 
+#[test]
+fn a_round_trip_is_told_once_and_only_for_the_answer_to_the_latest_ping() {
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    let pong = |context: &[u8]| frame(4, &[b"\x04PONG", context].concat());
+    let mut last = None;
+    for (number, takes) in [(1, 1), (2, 2)] {
+        let now = START + 5 * number * SECOND;
+        let before = pair.a.connection.output_progress().staged.to_be_bytes();
+        pair.a.pass(now);
+        pair.a.output();
+        pair.a.now = now + takes * SECOND / 4;
+        // Of the one before, of none, and one that nobody asked for.
+        for other in last
+            .iter()
+            .map(|it: &[u8; 8]| &it[..])
+            .chain([&[][..], &[255; 8]])
+        {
+            pair.a.feed(&pong(other));
+            assert_eq!(pair.a.connection.take_round_trip(), None);
+        }
+        for _ in 0..2 {
+            pair.a.feed(&pong(&before));
+        }
+        let time = pair.a.connection.take_round_trip();
+        assert_eq!(time, Some(takes * SECOND / 4));
+        pair.a.feed(&pong(&before));
+        assert_eq!(pair.a.connection.take_round_trip(), None);
+        last = Some(before);
+    }
+}
+
 /// A peer may answer what it likes: it confirms what was sent and no more, and takes nothing back.
 #[test]
 fn a_pong_confirms_no_more_than_was_sent() {

@@ -3,11 +3,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use sealwire_fork::Birth;
 
 use super::SocketCore;
 use super::cookies::ServerCookies;
+use crate::pattern::Clock;
 use crate::routing_ids::RoutingIds;
 
 /// What a socket asks of the threads that do its I/O, a few times in its life: the engine stands
@@ -24,6 +26,8 @@ pub(crate) trait Engine: Send + Sync {
     fn revise_clients(&self, core: Weak<SocketCore>);
     /// Ends the threads.
     fn shut_down(&self);
+    /// The time since the context began.
+    fn now(&self) -> Duration;
     /// Fills it with bytes that nobody can foresee.
     fn fill_random(&self, bytes: &mut [u8]);
 }
@@ -53,6 +57,12 @@ impl ContextCore {
 
     pub(super) fn engine(&self) -> &dyn Engine {
         &*self.engine
+    }
+
+    /// Tells the time since the context began.
+    pub(super) fn clock(&self) -> Clock {
+        let engine = self.engine.clone();
+        Arc::new(move || engine.now())
     }
 
     /// A number that no socket, endpoint or connection of this context has had.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::FIRST_THREAD;
 use crate::endpoint::Endpoint;
 use crate::limits::MAX_IO_THREADS;
+use crate::measures::Traffic;
 use crate::options::EndpointOptions;
 use crate::peer::PeerAddress;
 
@@ -29,6 +30,18 @@ pub(crate) struct Registration {
     pub(crate) routing_id: Option<Arc<[u8]>>,
     /// Whether it is connected to again after its peer has gone.
     returns: bool,
+    pub(super) counts: EndpointCounts,
+}
+
+/// The numbers of an endpoint.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EndpointCounts {
+    /// Connections that were of use, with those that are.
+    pub(super) connections: u64,
+    /// Attempts to connect that followed a failed or ended connection.
+    pub(super) reconnects: u64,
+    /// Messages and bytes of peers that are gone.
+    pub(super) of_gone: Traffic,
 }
 
 impl Registration {
@@ -49,6 +62,7 @@ impl Registration {
             own_queue: options.queue_per_endpoint,
             routing_id: None,
             returns: !options.reconnect.stop.after_disconnect,
+            counts: EndpointCounts::default(),
         }
     }
 
@@ -172,6 +186,36 @@ impl Endpoints {
     /// Whether an endpoint is still wanted and is connected to again.
     pub(super) fn returns(&self, id: u64) -> bool {
         self.get(id).is_some_and(|entry| entry.returns)
+    }
+
+    pub(super) fn all(&self) -> &[Registration] {
+        &self.entries
+    }
+
+    fn counts(&mut self, id: u64) -> Option<&mut EndpointCounts> {
+        let mut entries = self.entries.iter_mut();
+        Some(&mut entries.find(|entry| entry.id == id)?.counts)
+    }
+
+    /// A connection of this endpoint is of use now.
+    pub(super) fn note_connection(&mut self, id: u64) {
+        if let Some(counts) = self.counts(id) {
+            counts.connections += 1;
+        }
+    }
+
+    /// Another attempt to connect there begins.
+    pub(super) fn note_reconnect(&mut self, id: u64) {
+        if let Some(counts) = self.counts(id) {
+            counts.reconnects += 1;
+        }
+    }
+
+    /// A peer that came from this endpoint is gone.
+    pub(super) fn note_gone(&mut self, id: u64, traffic: Traffic) {
+        if let Some(counts) = self.counts(id) {
+            counts.of_gone.add(traffic);
+        }
     }
 
     pub(super) fn of_kind(&self, kind: RegistrationKind) -> impl Iterator<Item = &Registration> {

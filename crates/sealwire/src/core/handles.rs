@@ -390,7 +390,13 @@ impl SocketCore {
     pub(crate) fn counters(&self) -> Counters {
         let mut counters = self.counters.snapshot();
         let state = self.lock();
-        counters.replaced = state.queues.pipes.replaced();
+        let pipes = &state.queues.pipes;
+        let traffic = pipes.traffic();
+        counters.messages_sent = traffic.messages_sent;
+        counters.bytes_sent = traffic.bytes_sent;
+        counters.messages_received = traffic.messages_received;
+        counters.bytes_received = traffic.bytes_received;
+        counters.replaced = pipes.replaced();
         counters.dropped_unread += state.life.unread() as u64;
         counters
     }

@@ -46,6 +46,7 @@ impl SocketCore {
             }
             self.admits_beside_what_is_left(queues, &peer)?;
             let connector = provenance.connector;
+            let endpoint = connector.or(provenance.listener);
             let awaited = connector.and_then(|connector| queues.pipes.awaited(connector));
             let id = match awaited {
                 Some(id) => {
@@ -59,6 +60,9 @@ impl SocketCore {
                     attached.map_err(Dismissal::Because)?
                 }
             };
+            if let Some(endpoint) = endpoint {
+                endpoints.note_connection(endpoint);
+            }
             Ok((id, queues.pattern.readable()))
         });
         self.notify_writable();
@@ -89,6 +93,7 @@ impl SocketCore {
     pub(crate) fn detach(&self, id: PipeId) -> bool {
         let (dropped, readable, begun_here) = self.with(|state| {
             let begun_here = state.queues.pipes.was_left(id) || !state.life.is_open();
+            state.note_gone(id);
             let farewell = state.farewell(id);
             let connector = state.queues.pipes.connector(id);
             let dropped = state.queues.detach(id, farewell);
@@ -123,6 +128,7 @@ impl SocketCore {
                 return (pipes.discard_arrivals(source), None);
             }
             let delivered = pattern.deliver_all(pipes, id, source);
+            pipes.note_received(id, delivered.queued, delivered.bytes);
             let subscriber = match delivered.changed {
                 true => pipes.newly_subscribed(id),
                 false => None,
@@ -147,15 +153,15 @@ impl SocketCore {
     ) -> Delivered {
         let delivered = self.with(|state| {
             let Queues { pattern, pipes, .. } = &mut state.queues;
-            pattern.deliver_datagrams(pipes, id, next)
+            let delivered = pattern.deliver_datagrams(pipes, id, next);
+            pipes.note_received(id, delivered.queued, delivered.bytes);
+            delivered
         });
         self.count_delivered(&delivered);
         delivered
     }
 
     fn count_delivered(&self, delivered: &Delivered) {
-        add(&self.counters.messages_received, delivered.queued);
-        add(&self.counters.bytes_received, delivered.bytes);
         add(&self.counters.dropped_at_receive, delivered.ignored);
         if delivered.queued > 0 {
             self.notify_readable_more(delivered.queued);
@@ -171,17 +177,7 @@ impl SocketCore {
     /// Moves queued items to a link, as many as there is room for, and says how many messages of the
     /// application these are.
     pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) -> usize {
-        let half_free = self.with(|state| state.queues.take_outbound(id, into, room));
-        let (mut messages, mut bytes) = (0, 0);
-        for item in into.iter() {
-            let (count, size) = item.messages();
-            messages += count;
-            bytes += size;
-        }
-        if messages > 0 {
-            add(&self.counters.messages_sent, messages);
-            add(&self.counters.bytes_sent, bytes);
-        }
+        let (messages, half_free) = self.with(|state| state.queues.take_outbound(id, into, room));
         if half_free {
             self.notify_writable();
         }

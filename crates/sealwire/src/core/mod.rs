@@ -29,6 +29,7 @@ mod holders;
 mod leaving;
 mod lifecycle;
 mod links;
+mod measures;
 mod peers;
 mod present;
 mod protocol;
@@ -106,7 +107,11 @@ impl SocketCore {
     ) -> Result<Arc<Self>, OptionsError> {
         let counters = LiveCounters::default();
         let state = State {
-            queues: Queues::new(&options, |bytes| context.engine().fill_random(bytes))?,
+            queues: Queues::new(
+                &options,
+                |bytes| context.engine().fill_random(bytes),
+                context.clock(),
+            )?,
             endpoints: Endpoints::default(),
             life: Lifecycle::new(options.linger),
         };

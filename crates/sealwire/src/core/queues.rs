@@ -10,8 +10,8 @@ use crate::error::{Error, MessageError};
 use crate::message::Message;
 use crate::options::{Behaviour, EndpointOptions, OptionsError, SocketOptions};
 use crate::pattern::{
-    Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Provenance, Room,
-    SendFailure, Sole, pattern,
+    Clock, Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Provenance,
+    Room, SendFailure, Sole, pattern,
 };
 use crate::peer::Peer;
 
@@ -44,10 +44,11 @@ impl Queues {
     pub(super) fn new(
         options: &SocketOptions,
         fill_random: impl FnOnce(&mut [u8]),
+        clock: Clock,
     ) -> Result<Self, OptionsError> {
         let pattern = pattern(options, fill_random)?;
         Ok(Queues {
-            pipes: Pipes::new(Sole::past(&*pattern)),
+            pipes: Pipes::new(Sole::past(&*pattern), clock),
             pattern,
             returned: VecDeque::new(),
             high_water_marks: HighWaterMarks::of(options),
@@ -269,18 +270,19 @@ impl Queues {
         }
     }
 
-    /// Moves queued items to a link. Returns whether half of the queue became free.
+    /// Moves queued items to a link. Returns how many messages of the application these are, and whether half of the
+    /// queue became free.
     pub(super) fn take_outbound(
         &mut self,
         id: PipeId,
         into: &mut VecDeque<Item>,
         room: Room,
-    ) -> bool {
-        let half_free = self.pipes.take_outbound(id, into, room);
+    ) -> (usize, bool) {
+        let taken = self.pipes.take_outbound(id, into, room);
         if !into.is_empty() {
             self.pattern.room_freed(&mut self.pipes);
         }
-        half_free
+        taken
     }
 
     /// Changes the options of single socket types. Returns those before, as their messages are not to be dropped
@@ -333,6 +335,8 @@ impl Queues {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use sealwire_zmtp::SocketType;
 
     use super::*;
@@ -380,7 +384,7 @@ mod tests {
     #[test]
     fn what_is_given_back_comes_first_and_in_its_order() {
         let options = SocketOptions::new(SocketType::Pull);
-        let mut queues = Queues::new(&options, |_| {}).unwrap();
+        let mut queues = Queues::new(&options, |_| {}, Arc::new(|| Duration::ZERO)).unwrap();
         let id = attach(&mut queues);
         deliver(&mut queues, id, &["a", "b", "c", "d"]);
         let mut taken = Vec::new();
@@ -399,7 +403,7 @@ mod tests {
             send_high_water_mark: 3,
             ..SocketOptions::new(SocketType::Push)
         };
-        let mut queues = Queues::new(&options, |_| {}).unwrap();
+        let mut queues = Queues::new(&options, |_| {}, Arc::new(|| Duration::ZERO)).unwrap();
         attach(&mut queues);
         let texts = ["a", "b", "c", "d", "e"];
         let mut messages: VecDeque<_> = texts.map(Message::from).into();
@@ -422,7 +426,7 @@ mod tests {
     #[test]
     fn what_ends_with_a_peer_or_a_socket_is_counted() {
         let options = SocketOptions::new(SocketType::Pair);
-        let mut queues = Queues::new(&options, |_| {}).unwrap();
+        let mut queues = Queues::new(&options, |_| {}, Arc::new(|| Duration::ZERO)).unwrap();
         queues.pattern.expect_peers(true);
         let id = attach(&mut queues);
         for text in ["a", "b"] {

@@ -74,6 +74,11 @@ impl<C, S> Inbox<C, S> {
         true
     }
 
+    /// The sockets to be told.
+    pub(super) fn sockets(&self) -> Vec<Weak<S>> {
+        self.lock().sockets.clone()
+    }
+
     /// Whether it takes no more commands.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed

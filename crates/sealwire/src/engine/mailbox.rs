@@ -17,6 +17,7 @@ use crate::auth::Verdict;
 use crate::core::{ServerCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
+use crate::measures::LiveWork;
 use crate::options::{EndpointOptions, SocketOptions};
 use crate::pattern::Dismissal;
 #[cfg(unix)]
@@ -127,6 +128,7 @@ pub(crate) struct Mailbox {
     inbox: Inbox<Command, SocketCore>,
     world: Arc<dyn World>,
     load: Load,
+    work: LiveWork,
 }
 
 impl Mailbox {
@@ -135,6 +137,7 @@ impl Mailbox {
             inbox: Inbox::default(),
             world,
             load: Load::default(),
+            work: LiveWork::default(),
         }
     }
 
@@ -174,6 +177,17 @@ impl Mailbox {
     /// What its thread serves.
     pub(super) fn load(&self) -> &Load {
         &self.load
+    }
+
+    /// What its thread has done.
+    pub(super) fn work(&self) -> &LiveWork {
+        &self.work
+    }
+
+    /// The sockets that are told when the thread ends.
+    pub(super) fn sockets(&self) -> Vec<Arc<SocketCore>> {
+        let sockets = self.inbox.sockets();
+        sockets.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// The time since the context began.

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::io_thread::IoThread;
 use super::load::LoadShare;
@@ -13,6 +13,7 @@ use super::neighbours::Neighbours;
 use super::world::System;
 use crate::core::{Engine, ServerCookies, SocketCore};
 use crate::limits::MAX_IO_THREADS;
+use crate::measures::Work;
 use crate::{guard, inproc, signals};
 
 /// What a program has run on each I/O thread as it begins.
@@ -118,6 +119,17 @@ impl Threads {
         Some(Placed { thread, share })
     }
 
+    /// What each has done.
+    pub(crate) fn work(&self) -> Vec<Work> {
+        let mailboxes = self.mailboxes.iter();
+        mailboxes.map(|mailbox| mailbox.work().snapshot()).collect()
+    }
+
+    /// The sockets of the context.
+    pub(crate) fn sockets(&self) -> Vec<Arc<SocketCore>> {
+        self.first().sockets()
+    }
+
     /// Whether one has ended by a fault.
     pub(crate) fn any_has_failed(&self) -> bool {
         self.mailboxes.iter().any(|mailbox| mailbox.is_closed())
@@ -163,6 +175,10 @@ impl Engine for Threads {
         for mailbox in &self.mailboxes {
             mailbox.shut_down();
         }
+    }
+
+    fn now(&self) -> Duration {
+        self.first().now()
     }
 
     fn fill_random(&self, bytes: &mut [u8]) {

@@ -40,6 +40,11 @@ pub(super) trait Wire: Send {
         false
     }
 
+    /// See [`Connection::take_round_trip`].
+    fn take_round_trip(&mut self) -> Option<Duration> {
+        None
+    }
+
     /// See [`Connection::heard`].
     fn heard(&mut self, _now: Duration) {}
 

@@ -29,6 +29,10 @@ impl Wire for Connection {
         Connection::take_transport_ping(self)
     }
 
+    fn take_round_trip(&mut self) -> Option<Duration> {
+        Connection::take_round_trip(self)
+    }
+
     fn heard(&mut self, now: Duration) {
         Connection::heard(self, now);
     }

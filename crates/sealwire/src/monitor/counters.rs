@@ -10,15 +10,6 @@ crate::counters! {
     pub struct Counters;
     /// The same, while they are counted by several threads.
     pub(crate) struct LiveCounters {
-        /// Messages handed to a connection.
-        messages_sent,
-        /// Payload bytes of these.
-        bytes_sent,
-        /// Messages that arrived for the application. Within the process they arrive in batches, when
-        /// those before them have been read.
-        messages_received,
-        /// Payload bytes of these.
-        bytes_received,
         /// Copies dropped because the peer's queue was at its high-water mark (PUB, ROUTER, XSUB) or
         /// the peer to answer was gone (REP, ROUTER).
         dropped_at_send,
@@ -32,8 +23,6 @@ crate::counters! {
         /// Received messages that nobody had read when the socket ended, or for which there was no room
         /// when their connection did.
         dropped_unread,
-        /// Messages that a newer one replaced before they were sent or read (`conflate`, `req_relaxed`).
-        replaced,
         /// Received messages that the socket type has no use for: without a delimiter (REP, REQ), not
         /// asked for (REQ), of a topic not subscribed to (SUB), of a group not joined (DISH), or sent to
         /// PUB or PUSH; and datagrams that are none of a RADIO.
@@ -48,6 +37,19 @@ crate::counters! {
         disconnects,
     }
     with exceeded: [u64; Kind::ALL.len()], counted in excesses: Arc<Excesses>;
+    and, counted elsewhere {
+        /// Messages handed to a connection.
+        messages_sent,
+        /// Payload bytes of these.
+        bytes_sent,
+        /// Messages that arrived for the application. Within the process they arrive in batches, when
+        /// those before them have been read.
+        messages_received,
+        /// Payload bytes of these.
+        bytes_received,
+        /// Messages that a newer one replaced before they were sent or read (`conflate`, `req_relaxed`).
+        replaced,
+    }
 }
 
 impl Counters {

@@ -6,6 +6,7 @@
 
 mod counters;
 mod event;
+mod failures;
 mod log;
 mod standard_error;
 
@@ -19,9 +20,11 @@ use sealwire_fork::Birth;
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
 pub use event::Event;
+pub use failures::Failures;
 #[cfg(unix)]
 pub(crate) use standard_error::print;
 
+use self::failures::LiveFailures;
 use self::log::Log;
 use crate::account::Excesses;
 #[cfg(unix)]
@@ -38,6 +41,7 @@ pub(crate) struct Hub {
     log: Log,
     monitors: Mutex<Vec<Weak<Queue>>>,
     last_failure: Mutex<Option<ConnectionFailure>>,
+    failures: LiveFailures,
 }
 
 struct Queue {
@@ -118,6 +122,7 @@ impl Hub {
             log: Log::new(excesses),
             monitors: Mutex::default(),
             last_failure: Mutex::default(),
+            failures: LiveFailures::default(),
         }
     }
 
@@ -146,7 +151,10 @@ impl Hub {
     fn note(&self, event: &Event) {
         self.log.write(event);
         match event {
-            Event::Failed(failure) => *lock(&self.last_failure) = Some(failure.clone()),
+            Event::Failed(failure) => {
+                self.failures.note(failure);
+                *lock(&self.last_failure) = Some(failure.clone());
+            }
             Event::Ready { .. } => *lock(&self.last_failure) = None,
             _ => {}
         }
@@ -155,6 +163,11 @@ impl Hub {
     /// The latest failure, unless a connection has become ready since.
     pub(crate) fn last_failure(&self) -> Option<ConnectionFailure> {
         lock(&self.last_failure).clone()
+    }
+
+    /// All failures so far.
+    pub(crate) fn failures(&self) -> Failures {
+        self.failures.snapshot()
     }
 
     pub(crate) fn monitor(&self) -> Monitor {

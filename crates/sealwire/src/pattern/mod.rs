@@ -49,6 +49,7 @@ mod single_part;
 mod stream;
 mod subscribe;
 mod subscriptions;
+mod waits;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -61,8 +62,9 @@ pub(crate) use item::{FromPeer, Item};
 pub(crate) use link::{DirectReader, Dismissal, Link};
 #[cfg(unix)]
 pub use pipes::PeerQueue;
-pub(crate) use pipes::{PipeId, Pipes, Provenance, Sole};
+pub(crate) use pipes::{Measurements, PipeId, Pipes, Provenance, Sole};
 pub(crate) use signals::Signals;
+pub(crate) use waits::Clock;
 
 use fair_queue::FairQueue;
 use round_robin::RoundRobin;

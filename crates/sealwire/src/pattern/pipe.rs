@@ -14,8 +14,10 @@ use super::item::{Group, Item, cost_of};
 use super::link::Link;
 use super::pipe_state::{Carriage, Input, Life, Output};
 use super::signals::{LinkSignal, Signals};
+use super::waits::Clock;
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_FRAMED_RANGES;
+use crate::measures::{Probe, QueueDepth, Traffic};
 use crate::options::EndpointOptions;
 use crate::peer::Peer;
 
@@ -60,9 +62,56 @@ pub(super) struct Pipe {
     /// It was told that the peer has subscribed.
     pub(super) subscribed: bool,
     pub(super) life: Life,
+    pub(super) measured: Measured,
+    pub(super) clock: Clock,
+}
+
+/// The numbers of one peer.
+#[derive(Default)]
+pub(super) struct Measured {
+    pub(super) traffic: Traffic,
+    /// Messages for it that found no room and were dropped.
+    pub(super) dropped: u64,
+    most_outbound: usize,
+    most_inbound: usize,
+    pub(super) outbound: Probe,
+    pub(super) inbound: Probe,
 }
 
 impl Pipe {
+    /// What waits for the peer.
+    pub(super) fn outbound_depth(&self) -> QueueDepth {
+        QueueDepth {
+            messages: self.outbound_messages,
+            bytes: self.outbound_bytes,
+            most_messages: self.measured.most_outbound.max(self.outbound_messages),
+        }
+    }
+
+    /// What came from the peer and was not read.
+    pub(super) fn inbound_depth(&self) -> QueueDepth {
+        QueueDepth {
+            messages: self.inbound.len(),
+            bytes: self.inbound_bytes,
+            most_messages: self.measured.most_inbound.max(self.inbound.len()),
+        }
+    }
+
+    /// Notes how much is queued for the peer before some of it goes: until then it only grows.
+    #[inline]
+    pub(super) fn note_most_outbound(&mut self) {
+        let most = &mut self.measured.most_outbound;
+        *most = (*most).max(self.outbound_messages);
+    }
+
+    /// Messages were added to the inbound queue, which has grown until now.
+    #[inline]
+    pub(super) fn note_received(&mut self, messages: usize, bytes: usize) {
+        self.measured.traffic.note_received(messages, bytes);
+        let most = &mut self.measured.most_inbound;
+        *most = (*most).max(self.inbound.len());
+    }
+
     /// Brings the peer's account up to date with what lies here.
     pub(super) fn settle_account(&self) {
         let account = self.peer.account();
@@ -109,6 +158,7 @@ impl Pipe {
                 self.replace_queued(signals);
                 (self.outbound_messages, self.outbound_bytes) = (0, 0);
                 self.outbound_cost = self.outbound.iter().map(Item::cost).sum();
+                self.measured.outbound.cancel();
             }
             self.outbound_messages += messages;
             self.outbound_bytes += bytes;
@@ -139,12 +189,14 @@ impl Pipe {
             signals.discard(frames);
         }
         self.inbound_bytes = 0;
+        self.measured.inbound.cancel();
     }
 
     /// Takes out what was received and nobody will read. Returns how many messages it was.
     pub(super) fn discard_unread(&mut self, signals: &mut Signals) -> usize {
         let unread = self.inbound.len();
         self.inbound_bytes = 0;
+        self.measured.inbound.cancel();
         self.senders.clear();
         for frames in self.inbound.drain(..) {
             signals.discard(frames);
@@ -216,9 +268,27 @@ impl Pipe {
 
     #[inline]
     pub(super) fn tell_of_output(&mut self, signals: &mut Signals) {
-        if self.output.signal() || (self.carriage == Carriage::KeptBack && self.fills_up()) {
+        let first = self.output.signal();
+        if first && self.measured.outbound.is_due() {
+            self.sample_outbound();
+        }
+        if first || (self.carriage == Carriage::KeptBack && self.fills_up()) {
             signals.push(LinkSignal::OutputReady(self.link.clone()));
         }
+    }
+
+    /// Takes the time of the last message in the outbound queue.
+    #[cold]
+    pub(super) fn sample_outbound(&mut self) {
+        let now = (self.clock)();
+        self.measured.outbound.begin(self.outbound_messages, now);
+    }
+
+    /// The same for the inbound queue.
+    #[cold]
+    pub(super) fn sample_inbound(&mut self) {
+        let now = (self.clock)();
+        self.measured.inbound.begin(self.inbound.len(), now);
     }
 
     /// Has the link told that more is wanted, once messages were taken from the inbound queue:

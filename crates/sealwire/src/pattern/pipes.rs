@@ -14,6 +14,7 @@ mod discarding;
 mod inbound;
 #[cfg(unix)]
 mod lengths;
+mod measured;
 mod sole;
 
 use std::collections::VecDeque;
@@ -26,16 +27,19 @@ use slab::Slab;
 
 #[cfg(unix)]
 pub use self::lengths::PeerQueue;
+pub(crate) use self::measured::Measurements;
 pub(crate) use self::sole::Sole;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link};
-use super::pipe::Pipe;
 pub(crate) use super::pipe::Provenance;
+use super::pipe::{Measured, Pipe};
 use super::pipe_state::{Carriage, Input, Life, Output};
 use super::signals::{LinkSignal, Signals};
+use super::waits::{Clock, Waits};
 use crate::account::{self, Exceeded, Kind};
+use crate::measures::Traffic;
 use crate::options::EndpointOptions;
 use crate::peer::Peer;
 
@@ -54,17 +58,22 @@ pub(crate) struct Pipes {
     pub(super) sole: Sole,
     /// Pipes whose peer is gone and that have something left to read.
     left_behind: usize,
+    /// Of all peers, also of those that are gone.
+    traffic: Traffic,
+    waits: Waits,
 }
 
 impl Pipes {
-    /// With the fast path of this pattern.
-    pub(crate) fn new(sole: Sole) -> Self {
+    /// With the fast path of this pattern, and the clock by which waiting is measured.
+    pub(crate) fn new(sole: Sole, clock: Clock) -> Self {
         Pipes {
             slab: Slab::new(),
             signals: Signals::default(),
             framing: FramingBuffer::default(),
             sole,
             left_behind: 0,
+            traffic: Traffic::default(),
+            waits: Waits::new(clock),
         }
     }
 
@@ -107,6 +116,8 @@ impl Pipes {
             found_full: false,
             subscribed: false,
             life,
+            measured: Measured::default(),
+            clock: self.waits.clock().clone(),
         })
     }
 
@@ -117,6 +128,8 @@ impl Pipes {
         let Some(pipe) = self.slab.get_mut(id) else {
             return (Vec::new(), 0);
         };
+        pipe.note_most_outbound();
+        pipe.measured.outbound.cancel();
         self.left_behind += usize::from(pipe.life.end());
         pipe.outbound_messages = 0;
         pipe.outbound_cost = 0;
@@ -339,7 +352,7 @@ impl Pipes {
             if room {
                 self.push(id, Item::Message(mem::take(frames)));
             } else {
-                self.note_full(id);
+                self.note_dropped(id);
             }
             return usize::from(!room);
         }
@@ -359,6 +372,7 @@ impl Pipes {
             return false;
         };
         if !pipe.has_room() {
+            pipe.measured.dropped += 1;
             pipe.note_full();
             return false;
         }
@@ -375,24 +389,39 @@ impl Pipes {
     /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
     /// the queue empty ends the signalled state, so that the next push signals again.
     ///
-    /// Returns whether this made half of the queue free: then those who wait for room are told,
-    /// once per half a queue and not per message.
+    /// Returns how many messages of the application these are, and whether this made half of the queue free: then
+    /// those who wait for room are told, once per half a queue and not per message.
     pub(crate) fn take_outbound(
         &mut self,
         id: PipeId,
         into: &mut VecDeque<Item>,
         room: Room,
-    ) -> bool {
+    ) -> (usize, bool) {
         let Some(pipe) = self.slab.get_mut(id) else {
-            return false;
+            return (0, false);
         };
         let before = pipe.half_free();
+        pipe.note_most_outbound();
+        let (messages, bytes) = (pipe.outbound_messages, pipe.outbound_bytes);
         pipe.take_outbound(into, room, &mut self.framing);
         let freed = !before && pipe.half_free();
         if freed {
             pipe.found_full = false;
         }
-        freed
+        let messages = messages - pipe.outbound_messages;
+        if messages > 0 {
+            let bytes = bytes - pipe.outbound_bytes;
+            pipe.measured.traffic.note_sent(messages, bytes);
+            self.traffic.note_sent(messages, bytes);
+            if let Some(since) = pipe.measured.outbound.taken(messages) {
+                self.waits.note_outbound(since);
+            }
+            pipe.measured.outbound.moved();
+            if pipe.measured.outbound.is_due() && pipe.outbound_messages > 0 {
+                pipe.sample_outbound();
+            }
+        }
+        (messages, freed)
     }
 
     /// Asks the link to end the connection.

@@ -66,7 +66,7 @@ impl Pattern for Rep {
         };
         // As in libzmq, the answer to someone who has left is dropped and the socket goes on.
         let Some(id) = envelope.pipe.filter(|&id| pipes.has_room(id)) else {
-            envelope.pipe.inspect(|&id| pipes.note_full(id));
+            envelope.pipe.inspect(|&id| pipes.note_dropped(id));
             pipes.discard(envelope.frames.into());
             return Ok(1);
         };

@@ -196,7 +196,7 @@ impl Pattern for Router {
                 })
             }
             route => {
-                route.inspect(|&&id| pipes.note_full(id));
+                route.inspect(|&&id| pipes.note_dropped(id));
                 pipes.discard_frame(name);
                 Ok(1)
             }

@@ -1,7 +1,9 @@
 //! A peer for tests that takes nothing by itself and remembers why it had to go.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sealwire_zmtp::SocketType;
 
@@ -34,6 +36,8 @@ pub(super) struct Scene {
     pub(super) pipes: Pipes,
     options: SocketOptions,
     connections: u64,
+    /// The time, in seconds.
+    pub(super) now: Arc<AtomicU64>,
 }
 
 /// One peer of it.
@@ -45,8 +49,14 @@ pub(super) struct End {
 
 impl Scene {
     pub(super) fn new(options: SocketOptions) -> Self {
+        let now = Arc::<AtomicU64>::default();
+        let clock = now.clone();
         Scene {
-            pipes: Pipes::new(Sole::past(&*pattern(&options, |_| {}).unwrap())),
+            now,
+            pipes: Pipes::new(
+                Sole::past(&*pattern(&options, |_| {}).unwrap()),
+                Arc::new(move || Duration::from_secs(clock.load(Ordering::Relaxed))),
+            ),
             options,
             connections: 0,
         }

@@ -162,7 +162,7 @@ impl Pattern for Subscribe {
                 for id in ready {
                     pipes.push(id, Item::Message(frames.clone()));
                 }
-                full.iter().for_each(|&id| pipes.note_full(id));
+                full.iter().for_each(|&id| pipes.note_dropped(id));
                 return Ok(full.len());
             }
         };

@@ -15,6 +15,7 @@ use sealwire_zmtp::{Mechanism, PublicKey, SocketType};
 pub(crate) use self::ends::Ends;
 use crate::account::{Account, Source};
 use crate::endpoint::Endpoint;
+use crate::measures::LiveRoundTrip;
 use crate::routing_ids::RoutingId;
 use crate::text::printable;
 
@@ -108,6 +109,7 @@ pub struct Peer {
     approval: Approval,
     process: Option<ProcessCredentials>,
     account: Account,
+    round_trip: LiveRoundTrip,
 }
 
 #[derive(Debug)]
@@ -139,6 +141,7 @@ impl Peer {
             ends,
             connection_routing_id,
             account: Account::default(),
+            round_trip: LiveRoundTrip::default(),
             identity: Identity::Wire(info),
         }
     }
@@ -156,6 +159,7 @@ impl Peer {
             ends: Arc::new(Ends::outward(endpoint, address)),
             connection_routing_id: RoutingId::none(),
             account: Account::default(),
+            round_trip: LiveRoundTrip::default(),
             identity: Identity::Datagram(socket_type),
         }
     }
@@ -173,6 +177,7 @@ impl Peer {
             ends,
             connection_routing_id,
             account: Account::default(),
+            round_trip: LiveRoundTrip::default(),
             identity: Identity::Raw,
         }
     }
@@ -193,6 +198,7 @@ impl Peer {
             ends: Arc::new(Ends::within_the_process(name, accepted)),
             connection_routing_id,
             account: Account::default(),
+            round_trip: LiveRoundTrip::default(),
             identity: Identity::Inproc {
                 socket_type,
                 routing_id,
@@ -315,6 +321,11 @@ impl Peer {
 }
 
 impl Peer {
+    /// How long it takes to answer heartbeats.
+    pub(crate) fn round_trip(&self) -> &LiveRoundTrip {
+        &self.round_trip
+    }
+
     /// What its connections are counted by; `None` for what is not a connection over a transport.
     pub(crate) fn source(&self) -> Option<Source> {
         match self.address() {

@@ -20,6 +20,7 @@ pub use running::block_on;
 use super::SocketBuilder;
 use crate::error::Error;
 use crate::message::Message;
+use crate::metrics::SocketMetrics;
 use crate::monitor::{Counters, Monitor};
 #[cfg(unix)]
 use crate::waiting::Readiness;
@@ -137,6 +138,16 @@ impl Socket {
     /// Returns the numbers of messages, bytes and connections of this socket so far.
     pub fn counters(&self) -> Counters {
         self.inner.counters()
+    }
+
+    /// Returns all numbers of this socket as of now, with those of its endpoints and peers. Takes the socket's lock for a
+    /// time that grows with the number of peers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of the process that made it.
+    pub fn metrics(&self) -> Result<SocketMetrics, Error> {
+        self.inner.metrics()
     }
 
     /// Closes the socket for all its handles, and blocks until the queued messages are sent, for up to the

@@ -26,6 +26,7 @@ use crate::core::{RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, Presence};
 use crate::failure::ConnectionFailure;
+use crate::metrics::SocketMetrics;
 use crate::monitor::{Counters, Monitor};
 use crate::peer::Peer;
 #[cfg(unix)]
@@ -434,6 +435,16 @@ impl Socket {
     /// Returns the numbers of messages, bytes and connections of this socket so far; zeros in a child of a fork.
     pub fn counters(&self) -> Counters {
         self.core().map(|core| core.counters()).unwrap_or_default()
+    }
+
+    /// Returns all numbers of this socket as of now, with those of its endpoints and peers. Takes the socket's lock for a
+    /// time that grows with the number of peers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of the process that made it.
+    pub fn metrics(&self) -> Result<SocketMetrics, Error> {
+        Ok(self.core()?.metrics())
     }
 
     /// Closes the socket for all its handles, and waits until the queued messages are sent, for up to the

@@ -34,6 +34,7 @@ mod keys;
 mod lifecycle;
 #[cfg(unix)]
 mod listeners;
+mod metrics;
 mod options;
 mod orders;
 mod patterns;

@@ -15,7 +15,7 @@ use crate::engine::session::End;
 use crate::engine::session_key::Origin;
 use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
-use crate::monitor::{Event, add};
+use crate::monitor::Event;
 use crate::peer::{Ends, PeerAddress};
 use crate::transport::Target;
 
@@ -251,7 +251,7 @@ impl IoThread {
         };
         match &connector.state {
             connector::State::Waiting(at) if *at <= now => {
-                add(&connector.core.counters.reconnects, 1);
+                connector.core.note_reconnect(connector.id);
                 self.start_attempt(slot);
             }
             connector::State::Connecting { deadline, .. } if *deadline <= now => {

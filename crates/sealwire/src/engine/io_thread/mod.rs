@@ -183,7 +183,9 @@ impl IoThread {
             });
         }
         let now = self.reactor.now();
+        let mut more = !self.handshakes.is_empty();
         while let Some(timer) = self.reactor.timers.pop_due(now) {
+            more = true;
             let slot = match timer {
                 Timer::EventSource { slot, .. } => Some(slot),
                 _ => None,
@@ -191,6 +193,10 @@ impl IoThread {
             self.contained(slot, |this| this.timer_due(timer));
         }
         self.advance_handshakes(began);
+        // The time is asked for once more only where there was more work since.
+        let ended = if more { self.reactor.now() } else { now };
+        let work = self.reactor.mailbox.work();
+        work.note(ended.saturating_sub(began));
         None
     }
 

@@ -352,6 +352,12 @@ impl Session {
         if self.transport.take_heard() {
             self.protocol.heard(now);
         }
+        // Of the heartbeat before this one.
+        if let (Some(time), Some(attached)) =
+            (self.protocol.take_round_trip(), self.standing.attached())
+        {
+            attached.peer().round_trip().note(time);
+        }
         self.protocol
             .handle_timeout(now)
             .map_err(|error| self.fail(error))?;

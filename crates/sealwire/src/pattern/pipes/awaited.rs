@@ -159,7 +159,8 @@ mod tests {
     fn pipes() -> (Pipes, SocketOptions) {
         let options = SocketOptions::new(SocketType::Push);
         let pattern = pattern(&options, |_| {}).unwrap();
-        (Pipes::new(Sole::past(&*pattern)), options)
+        let clock = Arc::new(|| std::time::Duration::ZERO);
+        (Pipes::new(Sole::past(&*pattern), clock), options)
     }
 
     fn arrive(pipes: &mut Pipes, id: PipeId, options: Weak<EndpointOptions>) -> Arc<KeepsBack> {

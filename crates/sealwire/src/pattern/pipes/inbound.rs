@@ -91,6 +91,9 @@ impl Pipes {
         let sender = pipe.senders.pop_front();
         let peer = sender.unwrap_or_else(|| pipe.peer.clone());
         pipe.inbound_bytes -= frames.size();
+        if let Some(since) = pipe.measured.inbound.taken(1) {
+            self.waits.note_inbound(since);
+        }
         pipe.taken_inbound(&mut self.signals);
         if pipe.life.has_ended() {
             self.release(id);

@@ -125,6 +125,9 @@ impl Pipes {
             pipe.inbound_bytes -= frames.size();
             into.push(Message::received(frames, pipe.peer.clone()));
         }
+        if let Some(since) = pipe.measured.inbound.taken(count) {
+            self.waits.note_inbound(since);
+        }
         pipe.taken_inbound(&mut self.signals);
         count
     }

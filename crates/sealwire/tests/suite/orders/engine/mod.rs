@@ -9,6 +9,7 @@ mod session;
 #[allow(dead_code, reason = "the library calls the rest")]
 mod bursts;
 #[path = "../../../../src/engine/inbox.rs"]
+#[allow(dead_code, reason = "the library calls the rest")]
 mod inbox;
 #[path = "../../../../src/engine/shared.rs"]
 #[allow(dead_code, reason = "the library calls the rest")]

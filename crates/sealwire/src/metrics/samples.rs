@@ -1,0 +1,251 @@
+//! Turns snapshots into samples: a metric, labels, and a value.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::table as t;
+use super::{ContextMetrics, EndpointMetrics, Histogram, Metric, PeerMetrics, SocketMetrics};
+use crate::account::{Kind, Side};
+use crate::limits::MAX_SAMPLED_PEERS;
+
+/// The value of a label. Only what this process chose or what a peer proved is in one.
+pub type Label = Cow<'static, str>;
+
+/// A number with its name and labels.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Sample {
+    /// What it is a sample of.
+    pub metric: &'static Metric,
+    /// The values of the metric's [labels](Metric::labels), in their order.
+    pub labels: Vec<Label>,
+    /// The number.
+    pub value: Value,
+}
+
+/// The value of a sample.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A number of things.
+    Count(u64),
+    /// A time.
+    Time(Duration),
+    /// Times by range.
+    Times(Box<Histogram>),
+}
+
+impl From<u64> for Value {
+    fn from(count: u64) -> Self {
+        Value::Count(count)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(count: usize) -> Self {
+        Value::Count(count as u64)
+    }
+}
+
+impl From<Duration> for Value {
+    fn from(time: Duration) -> Self {
+        Value::Time(time)
+    }
+}
+
+impl From<Histogram> for Value {
+    fn from(times: Histogram) -> Self {
+        Value::Times(Box::new(times))
+    }
+}
+
+const OUT: Label = Cow::Borrowed("out");
+const IN: Label = Cow::Borrowed("in");
+
+/// Adds the samples of one thing, whose labels begin alike.
+struct Samples<'a> {
+    all: &'a mut Vec<Sample>,
+    labels: Vec<Label>,
+}
+
+impl Samples<'_> {
+    fn add<const N: usize>(
+        &mut self,
+        metric: &'static Metric,
+        more: [Label; N],
+        value: impl Into<Value>,
+    ) {
+        let labels: Vec<Label> = self.labels.iter().cloned().chain(more).collect();
+        debug_assert_eq!(labels.len(), metric.labels.len(), "{}", metric.name);
+        self.all.push(Sample {
+            metric,
+            labels,
+            value: value.into(),
+        });
+    }
+}
+
+impl ContextMetrics {
+    /// Returns all numbers as samples, those of one metric behind each other. At most [`MAX_SAMPLED_PEERS`] peers of each
+    /// socket have samples of their own.
+    pub fn samples(&self) -> Vec<Sample> {
+        let mut all = Vec::new();
+        let mut samples = Samples {
+            all: &mut all,
+            labels: Vec::new(),
+        };
+        samples.add(&t::AGE, [], self.age);
+        for (number, work) in self.threads.iter().enumerate() {
+            let thread = || Cow::Owned(number.to_string());
+            samples.add(&t::BUSY, [thread()], work.busy);
+            samples.add(&t::ITERATIONS, [thread()], work.iterations);
+        }
+        for socket in &self.sockets {
+            socket.add_to(&mut all);
+        }
+        let place = |sample: &Sample| {
+            let mut metrics = t::METRICS.iter();
+            metrics.position(|metric| std::ptr::eq(*metric, sample.metric))
+        };
+        all.sort_by_cached_key(place);
+        all
+    }
+}
+
+impl SocketMetrics {
+    fn add_to(&self, all: &mut Vec<Sample>) {
+        let labels = vec![
+            Cow::Owned(self.id.to_string()),
+            Cow::Borrowed(self.socket_type.name()),
+        ];
+        let mut samples = Samples {
+            all,
+            labels: labels.clone(),
+        };
+        let counters = &self.counters;
+        for (direction, messages, bytes, queue, times) in [
+            (
+                OUT,
+                counters.messages_sent,
+                counters.bytes_sent,
+                self.outbound,
+                self.time_to_send,
+            ),
+            (
+                IN,
+                counters.messages_received,
+                counters.bytes_received,
+                self.inbound,
+                self.time_to_receive,
+            ),
+        ] {
+            let direction = || [direction.clone()];
+            samples.add(&t::MESSAGES, direction(), messages);
+            samples.add(&t::BYTES, direction(), bytes);
+            samples.add(&t::QUEUED, direction(), queue.messages);
+            samples.add(&t::QUEUED_BYTES, direction(), queue.bytes);
+            samples.add(&t::MOST_QUEUED, direction(), queue.most_messages);
+            samples.add(&t::WAITED, direction(), times);
+        }
+        for (reason, dropped) in [
+            ("at_send", counters.dropped_at_send),
+            ("unsent", counters.dropped_unsent),
+            ("unconfirmed", counters.unconfirmed),
+            ("unread", counters.dropped_unread),
+            ("replaced", counters.replaced),
+            ("at_receive", counters.dropped_at_receive),
+        ] {
+            samples.add(&t::DROPPED, [reason.into()], dropped);
+        }
+        samples.add(&t::BACKLOG, [], self.backlog);
+        samples.add(&t::HANDSHAKES, [], counters.handshakes_completed);
+        let before = self.failures.before_ready().map(|it| ("handshake", it));
+        let after = self.failures.after_ready().map(|it| ("connection", it));
+        for (stage, (cause, failures)) in before.chain(after) {
+            // Those that never happened are left out: there are many causes.
+            if failures > 0 {
+                samples.add(&t::FAILURES, [stage.into(), cause.into()], failures);
+            }
+        }
+        samples.add(&t::DISCONNECTS, [], counters.disconnects);
+        samples.add(&t::RECONNECTS, [], counters.reconnects);
+        for kind in Kind::ALL {
+            let label = || [Cow::Borrowed(kind.label())];
+            samples.add(&t::LIMITED, label(), counters.exceeded(kind));
+            if kind.side() != Side::Count {
+                samples.add(&t::HELD, label(), self.held(kind));
+            }
+        }
+        samples.add(&t::PEERS, [], self.peers.len());
+        for endpoint in self.distinct_endpoints() {
+            endpoint.add_to(all, labels.clone());
+        }
+        for peer in self.peers.iter().take(MAX_SAMPLED_PEERS) {
+            peer.add_to(all, labels.clone());
+        }
+    }
+}
+
+impl SocketMetrics {
+    /// Those that are bound or connected to several times together: they have the same labels.
+    fn distinct_endpoints(&self) -> Vec<EndpointMetrics> {
+        let mut distinct: Vec<EndpointMetrics> = Vec::new();
+        for endpoint in &self.endpoints {
+            let same = |other: &&mut EndpointMetrics| {
+                other.bound == endpoint.bound && other.endpoint == endpoint.endpoint
+            };
+            match distinct.iter_mut().find(same) {
+                Some(same) => same.add(endpoint),
+                None => distinct.push(endpoint.clone()),
+            }
+        }
+        distinct
+    }
+}
+
+impl EndpointMetrics {
+    fn add(&mut self, other: &EndpointMetrics) {
+        self.peers += other.peers;
+        self.connections += other.connections;
+        self.reconnects += other.reconnects;
+        self.traffic.add(other.traffic);
+    }
+
+    fn add_to(&self, all: &mut Vec<Sample>, mut labels: Vec<Label>) {
+        let role = if self.bound { "bound" } else { "connected" };
+        labels.extend([role.into(), Cow::Owned(self.endpoint.to_string())]);
+        let mut samples = Samples { all, labels };
+        samples.add(&t::ENDPOINT_PEERS, [], self.peers);
+        samples.add(&t::ENDPOINT_CONNECTIONS, [], self.connections);
+        samples.add(&t::ENDPOINT_RECONNECTS, [], self.reconnects);
+        samples.add(&t::ENDPOINT_MESSAGES, [OUT], self.traffic.messages_sent);
+        samples.add(&t::ENDPOINT_MESSAGES, [IN], self.traffic.messages_received);
+        samples.add(&t::ENDPOINT_BYTES, [OUT], self.traffic.bytes_sent);
+        samples.add(&t::ENDPOINT_BYTES, [IN], self.traffic.bytes_received);
+    }
+}
+
+impl PeerMetrics {
+    fn add_to(&self, all: &mut Vec<Sample>, mut labels: Vec<Label>) {
+        let key = self.peer.public_key().map(|key| key.to_string());
+        labels.extend([
+            Cow::Owned(self.peer.endpoint().to_string()),
+            Cow::Owned(self.peer.connection().to_string()),
+            Cow::Owned(key.unwrap_or_default()),
+        ]);
+        let mut samples = Samples { all, labels };
+        samples.add(&t::PEER_MESSAGES, [OUT], self.traffic.messages_sent);
+        samples.add(&t::PEER_MESSAGES, [IN], self.traffic.messages_received);
+        samples.add(&t::PEER_BYTES, [OUT], self.traffic.bytes_sent);
+        samples.add(&t::PEER_BYTES, [IN], self.traffic.bytes_received);
+        samples.add(&t::PEER_DROPPED, [], self.dropped);
+        samples.add(&t::PEER_QUEUED, [OUT], self.outbound.messages);
+        samples.add(&t::PEER_QUEUED, [IN], self.inbound.messages);
+        if let Some(round_trip) = self.round_trip {
+            let times = [round_trip.last, round_trip.min, round_trip.smoothed];
+            for (statistic, time) in ["last", "min", "smoothed"].into_iter().zip(times) {
+                samples.add(&t::PEER_ROUND_TRIP, [statistic.into()], time);
+            }
+        }
+    }
+}
