@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
@@ -94,10 +95,18 @@ fn sockets_that_are_not_there_are_refused_and_the_others_stay() {
 }
 
 #[test]
+fn programs_that_are_started_get_nothing_of_what_was_passed_or_opened() {
+    let passed = Passed::new();
+    let mut child = passed.start("start", &[]);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 #[ignore = "the other tests start it, with sockets"]
 fn child() {
     match std::env::var(ROLE).unwrap().as_str() {
         "serve" => serve(),
+        "start" => start_a_program(),
         "other" => {
             let refused = Listener::passed().unwrap_err();
             assert_eq!(refused, ListenerError::OtherProcess(1));
@@ -137,4 +146,50 @@ fn serve() {
     received.sort();
     bound.sort();
     assert_eq!(received, bound);
+}
+
+/// The sockets and the objects of the kernel (epoll, eventfd) that a program has which this process starts.
+fn of_a_program() -> BTreeSet<String> {
+    let mut list = Command::new("ls");
+    list.args(["-l", "/proc/self/fd"]).stdin(Stdio::null());
+    let listed = list.output().unwrap();
+    assert!(listed.status.success());
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let targets = listed.lines().filter_map(|line| line.split_once(" -> "));
+    let targets = targets.map(|(_, target)| target.to_owned());
+    let kinds = ["socket:", "anon_inode:"];
+    targets
+        .filter(|target| kinds.iter().any(|kind| target.starts_with(kind)))
+        .collect()
+}
+
+fn start_a_program() {
+    let mut expected = of_a_program();
+    let passed = [3, 4].map(|number| std::fs::read_link(format!("/proc/self/fd/{number}")));
+    for target in passed {
+        // Until somebody takes them.
+        assert!(expected.remove(target.unwrap().to_str().unwrap()));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let pull = options(SocketType::Pull).build_blocking().unwrap();
+    let push = options(SocketType::Push).build_blocking().unwrap();
+    let listeners = Listener::passed().unwrap().into_iter();
+    let mut endpoints: Vec<Endpoint> = listeners
+        .map(|listener| pull.bind_listener(listener).unwrap())
+        .collect();
+    let path = format!("ipc://{}", folder.path().join("own").display());
+    for endpoint in ["tcp://127.0.0.1:0", "ipc://*", &path, "ws://127.0.0.1:0/"] {
+        endpoints.push(pull.bind(endpoint).unwrap());
+    }
+    for endpoint in &endpoints {
+        push.connect(endpoint).unwrap();
+    }
+    push.wait_connected_timeout(endpoints.len(), TIMEOUT)
+        .unwrap();
+    pull.wait_connected_timeout(endpoints.len(), TIMEOUT)
+        .unwrap();
+    let dish = options(SocketType::Dish).build_blocking().unwrap();
+    dish.bind("udp://127.0.0.1:0").unwrap();
+    let _readiness = pull.readiness().unwrap();
+    assert_eq!(of_a_program(), expected);
 }
