@@ -58,6 +58,7 @@ enum End {
 struct Config {
     handshake_timeout: Duration,
     heartbeat: Option<Heartbeat>,
+    heartbeats_to_zmtp_3_0: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,6 +136,7 @@ impl SessionModel {
         Config {
             handshake_timeout: ticks(HANDSHAKE),
             heartbeat: (!self.lacks(Without::Heartbeats)).then_some(heartbeat),
+            heartbeats_to_zmtp_3_0: false,
         }
     }
 }
