@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A thread of the application waits for the lock only if it waits for messages afterwards.
-//! Otherwise it only tries the lock, and holds it for one read, or for writes of up to 1.5 MiB that the system takes at once. It never ends a
+//! Otherwise it only tries the lock, and holds it for one read or a few writes. It never ends a
 //! session: it leaves faults to the I/O thread.
 
 use std::cell::RefCell;
@@ -30,9 +30,8 @@ use super::transport::Polled;
 use super::waiting::Lease;
 use super::world::World;
 
-/// Writes of an application's thread in a row, of up to 64 KiB each: a message of 1 MiB goes out without another thread, which
-/// would have to be woken in its midst.
-const WRITES_PER_CALL: usize = 24;
+/// Writes of an application's thread in a row.
+const WRITES_PER_CALL: usize = 4;
 
 pub(super) struct SharedSession {
     pub(super) key: SessionKey,
