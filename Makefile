@@ -126,13 +126,17 @@ endif
 libzmq-suite: $(LIBZMQ)
 	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --library "$(LIBZMQ)"
 
-## Those that need its draft functions. That library is built in a folder of its own, as it has the same name.
-DRAFT = $(abspath $(or $(CARGO_TARGET_DIR),target))/draft
-libzmq-drafts-suite:
-	CARGO_TARGET_DIR="$(DRAFT)" cargo build -p sealwire-libzmq --features draft
+## Those that need its draft functions, with the library that has them.
+DRAFTS = $(dir $(LIBZMQ))libsealwire_libzmq_drafts.so
+$(DRAFTS):
+	cargo build -p sealwire-libzmq-drafts
+ifndef SEALWIRE_BUILT
+.PHONY: $(DRAFTS)
+endif
+
+libzmq-drafts-suite: $(DRAFTS)
 	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --drafts \
-		$$(sed -n 's/^\[\(.*\)\]$$/--only \1/p' libzmq-suite/expected-drafts.toml) \
-		--library "$(DRAFT)/debug/libsealwire_libzmq.so"
+		$$(sed -n 's/^\[\(.*\)\]$$/--only \1/p' libzmq-suite/expected-drafts.toml) --library "$(DRAFTS)"
 
 pyzmq-suite: $(LIBZMQ)
 	python3 interop/pyzmq-suite/suite.py --library "$(LIBZMQ)"

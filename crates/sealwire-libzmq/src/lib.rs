@@ -18,7 +18,7 @@ pub mod message;
 mod monitor;
 mod options;
 mod policy;
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 mod poller;
 mod polling;
 mod proxy;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The library with the feature `draft`: its own tests, and that it exports what zmq.h declares with ZMQ_BUILD_DRAFT_API
-# and nothing else.
+# The library with draft functions exports what zmq.h declares with ZMQ_BUILD_DRAFT_API and nothing else: the one in
+# the folder SEALWIRE_BUILT, or one that is built here.
 #
 # Needs binutils, a C compiler and python3.
 set -euo pipefail
@@ -8,13 +8,13 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-cargo test --quiet --locked --package sealwire-libzmq --features draft --lib
-# In a folder of its own: cargo gives the library the same name with the feature and without.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../../target}/draft
-cargo build --quiet --locked --package sealwire-libzmq --features draft
-library=$CARGO_TARGET_DIR/debug/libsealwire_libzmq.so
+if [ -z "${SEALWIRE_BUILT:-}" ]; then
+    cargo build --quiet --locked --package sealwire-libzmq-drafts
+    SEALWIRE_BUILT=${CARGO_TARGET_DIR:-$PWD/../../target}/debug
+fi
 python3 tests/header.py include/zmq.h --drafts >"$work/declared"
-nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort >"$work/exported"
+nm -D --defined-only "$SEALWIRE_BUILT/libsealwire_libzmq_drafts.so" | awk '{ print $3 }' |
+    LC_ALL=C sort >"$work/exported"
 diff "$work/declared" "$work/exported" || {
     echo "libzmq: exported functions are not those of zmq.h with drafts" >&2
     exit 1

@@ -19,7 +19,7 @@ pub mod clock;
 pub mod contexts;
 pub mod counters;
 pub(crate) mod descriptors;
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 pub mod drafts;
 pub mod error;
 mod guard;

@@ -20,7 +20,7 @@ pub struct PollItem {
     revents: c_short,
 }
 
-#[cfg(all(test, feature = "draft"))]
+#[cfg(all(test, draft))]
 impl PollItem {
     pub(super) fn of(socket: *mut c_void, events: c_short) -> Self {
         PollItem {

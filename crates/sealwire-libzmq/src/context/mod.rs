@@ -2,7 +2,7 @@
 //!
 //! Its threads begin with the first socket, as settings may change until then.
 
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 mod extended;
 mod options;
 mod waiting;

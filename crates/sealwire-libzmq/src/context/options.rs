@@ -113,12 +113,12 @@ impl Settings {
         })
     }
 
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     pub(super) fn name_prefix(&self) -> &[u8] {
         &self.name_prefix
     }
 
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     pub(super) fn set_name_prefix(&mut self, prefix: &[u8]) {
         self.name_prefix = prefix.to_vec();
     }

@@ -47,7 +47,7 @@ impl Msg {
     }
 }
 
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 impl Msg {
     pub(crate) fn routing_id(&self) -> u32 {
         self.routing_id

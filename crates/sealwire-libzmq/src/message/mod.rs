@@ -26,7 +26,7 @@ mod heap;
 mod layout;
 mod told;
 
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 pub(crate) use address::Address;
 pub(crate) use foreign::Call;
 pub use foreign::FreeFn;

@@ -2,7 +2,7 @@
 //! address.
 
 mod failures;
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 mod second;
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ struct Events {
 pub(crate) enum Form {
     /// Number and value in one part, and one address.
     First,
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     Second,
 }
 
@@ -53,7 +53,7 @@ impl Target {
     /// Tells of an event of the engine.
     fn tell_of(&self, event: &Event, dropped: &AtomicU64) {
         for it in told(event) {
-            #[cfg(feature = "draft")]
+            #[cfg(draft)]
             if self.form == Form::Second {
                 self.tell_second(&it, &second::Ends::of(event), dropped);
                 continue;
@@ -66,7 +66,7 @@ impl Target {
     fn tell(&self, told: &Told, dropped: &AtomicU64) {
         match self.form {
             Form::First => self.tell_first(told, dropped),
-            #[cfg(feature = "draft")]
+            #[cfg(draft)]
             Form::Second => {
                 let local = told.address.clone();
                 let ends = second::Ends {
@@ -78,12 +78,12 @@ impl Target {
         }
     }
 
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     fn wants_queues(&self) -> bool {
         self.form == Form::Second && self.wanted & second::QUEUES != 0
     }
 
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     fn tell_second(&self, told: &Told, ends: &second::Ends, dropped: &AtomicU64) {
         if self.wanted & u64::from(told.number) != 0
             && self.socket.try_send(second::message(told, ends)).is_err()
@@ -207,21 +207,21 @@ impl Observer {
     }
 
     /// Whether the program wants to be told how much waits in queues.
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     pub(crate) fn wants_queues(&self) -> bool {
         let target = self.events.target();
         target.as_ref().is_some_and(Target::wants_queues)
     }
 
     /// Tells of what waits for a peer and from it.
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     pub(crate) fn tell_queue(&self, queue: &embed::PeerQueue) {
         let target = self.events.target();
         self.events.tell_all(target.as_ref());
-        if let Some(target) = target.as_ref().filter(|target| target.wants_queues()) {
-            if target.socket.try_send(second::of_queue(queue)).is_err() {
-                self.events.dropped.fetch_add(1, Ordering::Relaxed);
-            }
+        if let Some(target) = target.as_ref().filter(|target| target.wants_queues())
+            && target.socket.try_send(second::of_queue(queue)).is_err()
+        {
+            self.events.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 

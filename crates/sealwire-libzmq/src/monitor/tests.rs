@@ -261,7 +261,7 @@ fn a_client_is_told_nothing_where_a_zap_handler_talks_nonsense() {
 }
 
 /// Events in the second form: both ends of a connection, as each side sees them.
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 #[test]
 fn the_second_form_names_both_ends() {
     let context = Context::without_rules();

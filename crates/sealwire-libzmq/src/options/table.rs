@@ -218,8 +218,7 @@ mod tests {
     /// The document says of each option what the table says.
     #[test]
     fn the_document_has_every_option() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/libzmq.md");
-        let document = std::fs::read_to_string(path).unwrap();
+        let document = include_str!("../../../../docs/libzmq.md");
         let rows: Vec<&str> = document
             .lines()
             .skip_while(|line| *line != "## Options")
@@ -257,8 +256,7 @@ mod tests {
     /// And so does the header with those that libzmq does not have.
     #[test]
     fn the_header_has_every_option_of_ours() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/include/zmq_sealwire.h");
-        let header = std::fs::read_to_string(path).unwrap();
+        let header = include_str!("../../include/zmq_sealwire.h");
         let defined: Vec<&str> = header
             .lines()
             .filter(|line| line.starts_with("#define ZMQ_") && line.contains(" 0x"))

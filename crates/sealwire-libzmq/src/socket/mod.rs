@@ -1,13 +1,13 @@
 //! A socket of libzmq: parts of messages instead of whole ones, options in its units, endpoints as text.
 
 mod counters;
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 mod drafts;
 mod endpoints;
 mod errors;
 mod receiving;
 mod sending;
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 mod single_part;
 mod subscribing;
 #[cfg(test)]
@@ -405,9 +405,9 @@ impl Socket {
 
     /// Whether threads may use it at the same time.
     pub(crate) fn is_shared(&self) -> bool {
-        #[cfg(feature = "draft")]
+        #[cfg(draft)]
         return self.is_thread_safe();
-        #[cfg(not(feature = "draft"))]
+        #[cfg(not(draft))]
         return false;
     }
 
@@ -446,21 +446,21 @@ const TYPES: &[(c_int, SocketType)] = &[
     (9, SocketType::XPub),
     (10, SocketType::XSub),
     (11, SocketType::Stream),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (12, SocketType::Server),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (13, SocketType::Client),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (14, SocketType::Radio),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (15, SocketType::Dish),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (16, SocketType::Gather),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (17, SocketType::Scatter),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (19, SocketType::Peer),
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     (20, SocketType::Channel),
 ];
 

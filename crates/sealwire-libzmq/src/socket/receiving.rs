@@ -94,7 +94,7 @@ impl Socket {
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EINTR`, `ETERM`, as `zmq_msg_recv`.
     #[inline]
     pub(crate) fn receive_into(&self, message: &mut Msg, flags: c_int) -> Result<(), Errno> {
-        #[cfg(feature = "draft")]
+        #[cfg(draft)]
         if self.is_thread_safe() {
             return self.receive_single(message, flags);
         }
@@ -124,7 +124,7 @@ impl Socket {
         to: impl FnOnce(&mut Frame, Option<Arc<Peer>>, bool) -> R,
     ) -> Result<R, Errno> {
         self.check()?;
-        #[cfg(feature = "draft")]
+        #[cfg(draft)]
         if self.is_thread_safe() {
             return self.receive_single_with(flags, to);
         }
@@ -157,7 +157,7 @@ impl Socket {
     }
 
     /// Takes a message, for those who keep none between two calls.
-    #[cfg(feature = "draft")]
+    #[cfg(draft)]
     pub(super) fn next_message(&self, flags: c_int) -> Result<Message, Errno> {
         self.check()?;
         let mut inbound = Inbound::default();

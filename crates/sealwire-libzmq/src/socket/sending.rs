@@ -10,7 +10,7 @@ use sealwire_zmtp::Frames;
 
 use super::{DONTWAIT, SNDMORE, Socket};
 use crate::errno::Errno;
-#[cfg(feature = "draft")]
+#[cfg(draft)]
 use crate::message::Address;
 use crate::message::{Call, Msg};
 use crate::options::number;
@@ -35,7 +35,7 @@ impl Socket {
     /// `EAGAIN`, `ENOTSUP`, `EFSM`, `EHOSTUNREACH`, `EINTR`, `ETERM`, as `zmq_msg_send`.
     #[inline]
     pub(crate) fn send(&self, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
-        #[cfg(feature = "draft")]
+        #[cfg(draft)]
         if self.is_thread_safe() {
             return self.send_to(part, &Address::default(), flags);
         }
@@ -108,12 +108,12 @@ impl Socket {
         let address = message.take_address();
         let mut part = Frames::single(Frame::new());
         message.take_into(&mut part);
-        #[cfg(feature = "draft")]
+        #[cfg(draft)]
         let sent = match self.is_thread_safe() {
             true => self.send_to(&mut part, &address, flags),
             false => self.send(&mut part, flags),
         };
-        #[cfg(not(feature = "draft"))]
+        #[cfg(not(draft))]
         let sent = self.send(&mut part, flags);
         if sent.is_err()
             && let Some(part) = part.first_mut()

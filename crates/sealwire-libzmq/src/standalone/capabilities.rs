@@ -6,7 +6,7 @@ pub(crate) const VERSION: [i32; 3] = [4, 3, 5];
 /// Whether the library has what `zmq_has` is asked for. Names as libzmq spells them, and two of Sealwire's.
 pub(crate) fn has(name: &[u8]) -> bool {
     let everywhere = matches!(name, b"ipc" | b"curve" | b"WS" | b"blake3" | b"sealwire");
-    everywhere || (cfg!(feature = "draft") && name == b"draft")
+    everywhere || (cfg!(draft) && name == b"draft")
 }
 
 #[cfg(test)]
@@ -23,6 +23,6 @@ mod tests {
         ] {
             assert!(!has(name.as_bytes()), "{name}");
         }
-        assert_eq!(has(b"draft"), cfg!(feature = "draft"));
+        assert_eq!(has(b"draft"), cfg!(draft));
     }
 }
