@@ -77,6 +77,9 @@ pub const READS_PER_TIME_SLICE: usize = 8;
 /// 64 KiB (256 KiB over a Unix socket). Twice as many as reads: a write that
 /// nobody has to wait for costs less than what it takes to ask for the next event.
 pub const WRITES_PER_TIME_SLICE: usize = 16;
+/// Size from which on a thread that has read a part of a frame expects the rest soon, in bytes: it comes in pieces of 64
+/// KiB, and each takes less time than to sleep and be woken.
+pub const LONG_FRAME: usize = 128 << 10;
 /// Connections that one listener accepts in a row before other sources are served.
 pub const ACCEPTS_PER_TIME_SLICE: usize = 16;
 /// Datagrams of one socket in a row before other sources are served.

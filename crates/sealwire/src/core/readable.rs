@@ -22,6 +22,10 @@ use crate::pattern::DirectReader;
 use crate::waiting::Waker;
 use crate::waiting::{Ended, Lease, Listening, Signal, Spinning};
 
+/// The longest spin between two pieces of a long frame: what 64 KiB take within a machine, and as much again.
+#[cfg(unix)]
+const PIECE: Duration = Duration::from_micros(40);
+
 /// The waiters, tasks and descriptors that are told that there is something to receive.
 pub(crate) struct Readable {
     pub(super) signal: Signal,
@@ -29,6 +33,9 @@ pub(crate) struct Readable {
     /// For the thread that reads directly.
     #[cfg(unix)]
     spinning: Spinning,
+    /// For the same between the pieces of a long frame.
+    #[cfg(unix)]
+    within_frames: Spinning,
     /// Made the first time; `None` when there are no descriptors to be had.
     #[cfg(unix)]
     waker: OnceLock<Option<Waker>>,
@@ -42,6 +49,8 @@ impl Readable {
             lease: Arc::default(),
             #[cfg(unix)]
             spinning: Spinning::up_to(spin),
+            #[cfg(unix)]
+            within_frames: Spinning::tried_first(PIECE, PIECE * 4),
             #[cfg(unix)]
             waker: OnceLock::new(),
         }

@@ -22,7 +22,7 @@ use super::bursts::Bursts;
 use super::failure::FailureCause;
 use super::guard;
 use super::mailbox::{Command, Mailbox};
-use super::pattern::{DirectReader, Dismissal, Link};
+use super::pattern::{DirectReader, Dismissal, Link, More};
 use super::session::{End, Session};
 use super::session_key::SessionKey;
 use super::sync::{Mutex, MutexGuard, thread_local};
@@ -126,7 +126,7 @@ impl SharedSession {
         acted.flatten().is_some()
     }
 
-    fn read_with(&self, session: MutexGuard<'_, Option<Session>>) -> Option<bool> {
+    fn read_with(&self, session: MutexGuard<'_, Option<Session>>) -> Option<More> {
         thread_local! {
             static SPARE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
         }
@@ -136,19 +136,19 @@ impl SharedSession {
                 session.transport_event(true, false, false);
                 session.read_directly(&mut spare.borrow_mut(), self.now());
                 session.write_directly(WRITES_PER_CALL);
-                more = Some(session.wants_to_read());
+                more = Some(session.more_to_read());
             });
             more
         })
     }
 
-    fn write_now(&self) -> bool {
+    fn write_now(&self, write: impl FnOnce(&mut Session)) -> bool {
         let Ok(session) = self.session.try_lock() else {
             return false;
         };
         self.act(session, |session| {
             session.output_ready();
-            session.write_directly(WRITES_PER_CALL);
+            write(session);
         })
     }
 }
@@ -156,14 +156,16 @@ impl SharedSession {
 /// How a pipe reaches its session.
 impl Link for SharedSession {
     fn output_ready(&self, alone: bool) {
-        let direct = self.bursts.is_single(self.now()) && alone && self.write_now();
+        let direct = self.bursts.is_single(self.now())
+            && alone
+            && self.write_now(Session::write_lone_message);
         if !direct {
             self.mailbox.post(Command::Output(self.key));
         }
     }
 
     fn push_output(&self) {
-        self.write_now();
+        self.write_now(|session| session.write_directly(WRITES_PER_CALL));
     }
 
     fn input_wanted(&self) {
@@ -206,7 +208,7 @@ impl DirectReader for SharedSession {
         session.lease(self.world.registry()).ok()
     }
 
-    fn read(&self) -> Option<bool> {
+    fn read(&self) -> Option<More> {
         self.read_with(self.lock()?)
     }
 

@@ -59,14 +59,22 @@ impl fmt::Display for Dismissal {
     }
 }
 
+/// When more can be read.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum More {
+    AtOnce,
+    /// The rest of a long frame is on its way.
+    Soon,
+    Unknown,
+}
+
 /// What a waiting caller needs to read a peer's bytes itself, without a hand-over between threads.
 pub(crate) trait DirectReader: Send + Sync {
     /// Leaves reading to the caller, who has begun its [`Lease`](crate::waiting::Lease), and gives what to
     /// poll. `None` when that cannot be.
     fn lease(&self) -> Option<Polled>;
-    /// Reads once and delivers what came. Tells whether more can be read at once; `None` when
-    /// the peer is gone.
-    fn read(&self) -> Option<bool>;
+    /// Reads once and delivers what came. Tells when more can be read; `None` when the peer is gone.
+    fn read(&self) -> Option<More>;
     /// The same where nobody else acts on the connection.
     fn read_if_free(&self);
     /// Nobody reads any more: the engine shall look after the lease.

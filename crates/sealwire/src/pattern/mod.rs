@@ -59,7 +59,7 @@ use sealwire_zmtp::{Frame, Frames, SocketType};
 pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::{FromPeer, Item};
-pub(crate) use link::{DirectReader, Dismissal, Link};
+pub(crate) use link::{DirectReader, Dismissal, Link, More};
 #[cfg(unix)]
 pub use pipes::PeerQueue;
 pub(crate) use pipes::{Measurements, PipeId, Pipes, Provenance, Sole};

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::super::SocketCore;
 use crate::guard;
-use crate::pattern::DirectReader;
+use crate::pattern::{DirectReader, More};
 use crate::transport;
 use crate::waiting::{Begun, Leaving, PollEnd, Until, Waker};
 
@@ -27,8 +27,7 @@ pub(in crate::core) struct Reading<'a> {
     reader: Arc<dyn DirectReader>,
     waker: &'a Waker,
     connection: transport::Polled,
-    /// More can be read without polling first.
-    more: bool,
+    more: More,
     /// The engine shall read from now on.
     over: bool,
 }
@@ -61,7 +60,7 @@ impl<'a> Reading<'a> {
             reader,
             waker,
             connection,
-            more: false,
+            more: More::Unknown,
             over: false,
         })
     }
@@ -81,10 +80,10 @@ impl<'a> Reading<'a> {
     fn wait_once(&mut self, until: Until<'_>) -> Waited {
         let lease = &self.core.readable.lease;
         let polled = match self.more {
-            true => PollEnd::Readable,
+            More::AtOnce => PollEnd::Readable,
             // Asked for before it sleeps: who ended it before this thread parked did not wake it.
-            false if !lease.is_ended() => self.poll(until),
-            false => return Waited::Over,
+            _ if !lease.is_ended() => self.poll(until),
+            _ => return Waited::Over,
         };
         match polled {
             // Whatever became of the lease: the handler is told of nowhere else.
@@ -108,7 +107,11 @@ impl<'a> Reading<'a> {
     /// Polls again and again for a moment if that has paid lately, then sleeps.
     fn poll(&self, until: Until<'_>) -> PollEnd {
         let connection = &self.connection;
-        let spinning = &self.core.readable.spinning;
+        let readable = &self.core.readable;
+        let spinning = match self.more {
+            More::Soon => &readable.within_frames,
+            More::AtOnce | More::Unknown => &readable.spinning,
+        };
         let at_once = Until {
             deadline: Some(Instant::now()),
             interrupt: None,
@@ -203,7 +206,7 @@ mod tests {
             assert_eq!(core.lease().check(), Use::Now);
             None
         }
-        fn read(&self) -> Option<bool> {
+        fn read(&self) -> Option<More> {
             None
         }
         fn read_if_free(&self) {}

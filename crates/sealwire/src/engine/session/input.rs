@@ -40,6 +40,10 @@ impl Input {
         self.bytes.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// What there is to parse. Has to be followed by [`settle`](Self::settle).
     pub(super) fn bytes(&mut self) -> &mut BytesMut {
         &mut self.bytes

@@ -107,6 +107,11 @@ impl Transport {
         self.input.bytes()
     }
 
+    /// Bytes that were read, and that the protocol has not taken.
+    pub(super) fn unparsed(&self) -> usize {
+        self.input.len()
+    }
+
     /// Whether the protocol has taken all that was read.
     pub(super) fn is_consumed(&self) -> bool {
         self.input.is_empty()

@@ -75,9 +75,14 @@ mod pattern {
         fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>>;
     }
 
+    pub(crate) enum More {
+        AtOnce,
+        Unknown,
+    }
+
     pub(crate) trait DirectReader {
         fn lease(&self) -> Option<Polled>;
-        fn read(&self) -> Option<bool>;
+        fn read(&self) -> Option<More>;
         fn read_if_free(&self);
         fn watch_lease(&self);
         fn end_lease(&self);

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 
 use super::bursts::Bursts;
 use super::failure::FailureCause;
-use super::pattern::Link;
+use super::pattern::{Link, More};
 use super::session_key::SessionKey;
 use super::sync::Mutex;
 use super::transport::Polled;
@@ -110,6 +110,10 @@ impl Session {
         self.write();
     }
 
+    pub(crate) fn write_lone_message(&mut self) {
+        self.write();
+    }
+
     /// One message, or finds that there is none.
     fn write(&mut self) {
         let mut pipe = self.identity.core.pipe.lock().unwrap();
@@ -154,8 +158,11 @@ impl Session {
 
     pub(crate) fn transport_event(&mut self, _: bool, _: bool, _: bool) {}
 
-    pub(crate) fn wants_to_read(&self) -> bool {
-        self.arrived > 0
+    pub(crate) fn more_to_read(&self) -> More {
+        match self.arrived {
+            0 => More::Unknown,
+            _ => More::AtOnce,
+        }
     }
 
     pub(crate) fn is_leased(&self) -> bool {
