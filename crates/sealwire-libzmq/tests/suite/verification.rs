@@ -278,6 +278,8 @@ fn a_libzmq_is_known_by_what_is_in_it_and_a_call_by_where_it_leads() {
     for (module, flags, why) in [
         // A copy may call itself.
         ("libzmq-0123abcd.so.5", DEEP, None),
+        // Or nothing.
+        ("libzmq-old.so.5", NOW, None),
         ("libself.so", DEEP, Some("libself.so calls zmq_ctx_new in ")),
         // Its calls reach this library, so nobody calls the one in it.
         ("libself.so", NOW, None),
