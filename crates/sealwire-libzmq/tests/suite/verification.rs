@@ -22,14 +22,14 @@ void *zmq_init(int threads) { return threads ? zmq_ctx_new() : 0; }
 ";
 
 /// No libzmq, though a name of its own begins like those.
-const HELPER: &str = r"
-int zmq_helper(void) { return 0; }
+const NOT_LIBZMQ: &str = r"
+int zmq_other(void) { return 0; }
 ";
 
 /// A module that calls that.
-const HELPED: &str = r"
-int zmq_helper(void);
-void *module(void) { return zmq_helper() ? module : 0; }
+const CALLS_THAT: &str = r"
+int zmq_other(void);
+void *module(void) { return zmq_other() ? module : 0; }
 ";
 
 /// A module that calls a libzmq, whichever.
@@ -95,8 +95,8 @@ impl Scene {
             ("other.c", OTHER),
             ("symbols.c", SYMBOLS),
             ("itself.c", ITSELF),
-            ("helper.c", HELPER),
-            ("helped.c", HELPED),
+            ("prefix.c", NOT_LIBZMQ),
+            ("calls.c", CALLS_THAT),
             ("caller.c", CALLER),
             ("program.c", PROGRAM),
             ("loader.c", LOADER),
@@ -140,8 +140,8 @@ impl Scene {
             "libzmq-calls.so.5",
             &["caller.c", "-l:libzmq-0123abcd.so.5"],
         );
-        library("libhelper.so", &["helper.c", "-Wl,-soname,libhelper.so"]);
-        library("libhelped.so", &["helped.c", "-lhelper"]);
+        library("libprefix.so", &["prefix.c", "-Wl,-soname,libprefix.so"]);
+        library("libcalls.so", &["calls.c", "-lprefix"]);
         folder.compile(&["-o", "program", "program.c", "-lzmq"]);
         folder.compile(&["-o", "loader", "loader.c", "-lzmq", "-ldl"]);
         folder.compile(&["-o", "static", "program.c", "other.c"]);
@@ -176,13 +176,13 @@ impl Scene {
 #[derive(Debug, Clone, Copy)]
 enum Stopped {
     /// Before any of its code runs.
-    AtLoad,
+    Loading,
     /// As it asks for a context.
-    AtContext,
+    AskingForContext,
     /// When it would end.
-    AtEnd,
+    Ending,
 }
-use Stopped::{AtContext, AtEnd, AtLoad};
+use Stopped::{AskingForContext, Ending, Loading};
 
 impl Scene {
     /// A process that nobody asked about goes on, and one that is asked about is stopped, unless `stopped` is `None`.
@@ -201,8 +201,8 @@ impl Scene {
             assert!(errors.contains(why), "{named}");
             assert_eq!(errors.lines().count(), 1, "{named}");
             let reached = match at {
-                AtLoad => "",
-                AtContext | AtEnd => "began\n",
+                Loading => "",
+                AskingForContext | Ending => "began\n",
             };
             let said = String::from_utf8_lossy(&done.stdout);
             assert_eq!(said, reached, "{at:?}: {named}");
@@ -224,17 +224,17 @@ fn calls_that_reach_another_libzmq_stop_the_process_and_a_mapped_copy_does_not()
         (
             "static",
             &[],
-            Some((AtLoad, "static has a libzmq in itself")),
+            Some((Loading, "static has a libzmq in itself")),
         ),
         (
             "with-inside",
             &[],
-            Some((AtLoad, "libinside.so has a libzmq in itself")),
+            Some((Loading, "libinside.so has a libzmq in itself")),
         ),
         (
             "with-hidden",
             &[],
-            Some((AtLoad, "libhidden.so has a libzmq in itself")),
+            Some((Loading, "libhidden.so has a libzmq in itself")),
         ),
         // As pyzmq's wheel brings one along.
         ("loader", &[copy, NOW, "context"], None),
@@ -243,29 +243,29 @@ fn calls_that_reach_another_libzmq_stop_the_process_and_a_mapped_copy_does_not()
         (
             "loader",
             &[caller, DEEP, "context"],
-            Some((AtContext, "libcaller.so calls zmq_ctx_new in ")),
+            Some((AskingForContext, "libcaller.so calls zmq_ctx_new in ")),
         ),
         (
             "loader",
             &[inside, NOW, "context"],
-            Some((AtContext, "libinside.so has a libzmq in itself")),
+            Some((AskingForContext, "libinside.so has a libzmq in itself")),
         ),
         (
             "loader",
             &[hidden, NOW, "context"],
-            Some((AtContext, "libhidden.so has a libzmq in itself")),
+            Some((AskingForContext, "libhidden.so has a libzmq in itself")),
         ),
         // Without a context of ours it is found at the end.
         ("loader", &[copy, NOW], None),
         (
             "loader",
             &[caller, DEEP],
-            Some((AtEnd, "libcaller.so calls zmq_ctx_new in ")),
+            Some((Ending, "libcaller.so calls zmq_ctx_new in ")),
         ),
         (
             "loader",
             &[inside, NOW],
-            Some((AtEnd, "libinside.so has a libzmq in itself")),
+            Some((Ending, "libinside.so has a libzmq in itself")),
         ),
     ] {
         scene.check(program, arguments, stopped);
@@ -309,9 +309,9 @@ fn a_libzmq_is_known_by_what_is_in_it_and_a_call_by_where_it_leads() {
             NOW,
             Some("libzmqpp.so has a libzmq in itself"),
         ),
-        ("libhelped.so", DEEP, None),
+        ("libcalls.so", DEEP, None),
     ] {
-        let stopped = why.map(|why| (AtContext, why));
+        let stopped = why.map(|why| (AskingForContext, why));
         scene.check("loader", &[module, flags, "context"], stopped);
     }
 }
