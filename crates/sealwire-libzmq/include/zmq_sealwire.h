@@ -47,7 +47,8 @@
 /* int: connections that listeners of the socket accept, and those of one address. 0, as it is at first, for no limit. */
 #define ZMQ_MAX_CONNECTIONS 0x53570012
 #define ZMQ_MAX_CONNECTIONS_PER_ADDRESS 0x53570013
-/* int: handshakes under way at each listener. 0, as it is at first, for 1,024. */
+/* int: handshakes under way at each listener, a quarter of them from one address (one at least). 0, as it is at first, for
+ * 1,024. */
 #define ZMQ_MAX_HANDSHAKES 0x53570014
 
 /* ---- What went wrong ---- */

@@ -55,6 +55,46 @@ fn the_first_rule_that_names_an_endpoint_counts() {
     assert_eq!(at(&policy, SocketType::Pull), "program");
 }
 
+/// Nor where the first one refuses: the one behind it might be plain text.
+#[test]
+fn an_endpoint_that_a_rule_refuses_is_not_tried_with_the_next() {
+    let folder = Folder::new();
+    let refuses = SERVER
+        .replace("types = [\"ROUTER\", \"REP\"]\n", "")
+        .replace("override = true\n", "");
+    for next in ["plain-text", "curve", "blake3"] {
+        let next = format!("[[rule]]\nbind = \"tcp://*:*\"\nmechanism = \"{next}\"\n");
+        let policy = folder
+            .parse(&format!("version = 1\n{refuses}{next}"))
+            .unwrap();
+        for (socket_type, own, says) in [
+            (
+                SocketType::Stream,
+                Own::Nothing,
+                "line 3: STREAM cannot be encrypted",
+            ),
+            (
+                SocketType::Rep,
+                Own::Plain,
+                "line 3: the program has set PLAIN",
+            ),
+            (
+                SocketType::Rep,
+                Own::Curve,
+                "line 3: the program has set CURVE",
+            ),
+            (
+                SocketType::Rep,
+                Own::Blake3,
+                "line 3: the program has set BLAKE3",
+            ),
+        ] {
+            let said = decided(&policy, Role::Bind, "tcp://*:5555", socket_type, own);
+            assert!(said.contains(says), "{said}");
+        }
+    }
+}
+
 #[test]
 fn binding_and_connecting_have_rules_of_their_own() {
     let folder = Folder::new();

@@ -372,3 +372,6 @@ impl Settings {
         settings
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -197,4 +197,31 @@ mod tests {
             Err(Errno::INVAL)
         );
     }
+
+    #[test]
+    fn clients_say_whether_there_are_any_and_where_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyPair::from_secret(SecretKey::from_bytes([5; 32])).public();
+        let file = |name, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            AllowedKeysFile::open(path).unwrap()
+        };
+        let one = || AllowedKeys::new().allow(key);
+        let listed = || file("one", &key.to_string());
+        for (keys, file, nobody) in [
+            (AllowedKeys::new(), None, true),
+            (one(), None, false),
+            (AllowedKeys::new(), Some(file("empty", "")), true),
+            (one(), Some(file("none", "")), false),
+            (AllowedKeys::new(), Some(listed()), false),
+            (one(), Some(listed()), false),
+        ] {
+            let reads = file.is_some();
+            let clients = Listed { keys, file };
+            assert_eq!(clients.allows_nobody(), nobody);
+            assert_eq!(clients.may_block(), reads);
+            assert_eq!(clients.revision().is_some(), reads);
+        }
+    }
 }

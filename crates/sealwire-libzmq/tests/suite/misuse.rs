@@ -2,13 +2,22 @@
 //!
 //! Each is one of `misuse/`. It ends itself where it hangs, and says where it found a fault.
 
+use std::fs;
+use std::path::PathBuf;
+
+use sealwire::{Generate as _, KeyPair, keys};
+
 use crate::support::Folder;
 
 const CHECK: &str = include_str!("misuse/check.h");
 
 /// Compiles a program and runs it to its end.
 fn run(source: &str, libraries: &[&str]) {
-    let folder = Folder::new();
+    run_in(&Folder::new(), source, libraries, &[]);
+}
+
+/// The same in a folder, with these variables.
+fn run_in(folder: &Folder, source: &str, libraries: &[&str], variables: &[(&str, PathBuf)]) {
     folder.write("check.h", CHECK);
     folder.write("program.c", source);
     let arguments = [
@@ -20,7 +29,8 @@ fn run(source: &str, libraries: &[&str]) {
         "program.c",
     ];
     folder.compile(&[&arguments, libraries].concat());
-    let done = folder.command("program").output().unwrap();
+    let mut command = folder.command("program");
+    let done = command.envs(variables.iter().cloned()).output().unwrap();
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{}: {errors}", done.status);
 }
@@ -28,6 +38,30 @@ fn run(source: &str, libraries: &[&str]) {
 #[test]
 fn a_process_without_descriptors_is_told_so_and_goes_on_when_there_are_some() {
     run(include_str!("misuse/descriptors.c"), &["-lzmq"]);
+}
+
+#[test]
+fn rules_that_could_not_be_read_for_want_of_descriptors_are_read_with_the_next_context() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("rules.d")).unwrap();
+    for name in ["server", "old", "client"] {
+        let path = folder.path("rules.d").join(name);
+        keys::write_key_pair(path, &KeyPair::generate()).unwrap();
+    }
+    let rules = folder.write(
+        "rules.d/rules.conf",
+        "version = 1\n\
+         [[rule]]\nbind = \"tcp://127.0.0.1:*\"\nmechanism = \"blake3\"\nallow = \"client.pub\"\n\
+         secret_key_file = \"server.key\"\nadditional_secret_key_file = \"old.key\"\n\
+         [[rule]]\nconnect = \"tcp://127.0.0.1:*\"\nmechanism = \"blake3\"\n\
+         server_key_file = \"server.pub\"\nsecret_key_file = \"client.key\"\n",
+    );
+    run_in(
+        &folder,
+        include_str!("misuse/unread.c"),
+        &["-lzmq", "-ldl"],
+        &[("SEALWIRE_CONFIG", rules)],
+    );
 }
 
 #[test]

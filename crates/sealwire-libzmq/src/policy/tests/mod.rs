@@ -110,6 +110,20 @@ fn bound(socket: &Socket, endpoint: &str) -> String {
     text(socket, number::LAST_ENDPOINT).replace("0.0.0.0", "127.0.0.1")
 }
 
+/// Whether the handshake of a native client fails.
+fn is_refused(endpoint: &str, security: impl Into<Security>) -> bool {
+    let client = native(SocketType::Push, security);
+    let monitor = client.monitor();
+    client.connect(endpoint).unwrap();
+    loop {
+        match next(&monitor) {
+            Event::Failed(_) => return true,
+            Event::Ready { .. } => return false,
+            _ => {}
+        }
+    }
+}
+
 /// One message from the native socket to that of libzmq.
 fn arrives(from: &Native, to: &Socket) {
     from.send("payload").unwrap();

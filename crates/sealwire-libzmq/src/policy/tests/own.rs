@@ -100,6 +100,100 @@ fn clients_in_options_and_in_a_file_come_in_and_no_others() {
     }
 }
 
+/// Whether a client with these keys comes in, which knows the server by that key.
+fn comes_in(endpoint: &str, server: &KeyPair, client: &KeyPair) -> bool {
+    let security = Security::blake3_client_with_keys(server.public(), client.clone());
+    !is_refused(endpoint, security)
+}
+
+#[test]
+fn each_key_of_a_list_counts_for_the_endpoints_after_it_until_all_are_removed() {
+    let rules = Rules::new();
+    let [second, next] = [(); 2].map(|()| KeyPair::generate());
+    let server = server_for(&rules, &without_rules());
+    let (allow, additional) = (number::BLAKE3_ALLOW, number::BLAKE3_ADDITIONAL_SECRETKEY);
+    set(
+        &server,
+        &[
+            (allow, second.public().to_z85().as_bytes()),
+            (additional, next.secret().as_bytes()),
+        ],
+    );
+    let both = bound(&server, "tcp://127.0.0.1:*");
+    set(
+        &server,
+        &[
+            (allow, b""),
+            (allow, rules.client.public().as_bytes()),
+            (additional, b""),
+        ],
+    );
+    let one = bound(&server, "tcp://127.0.0.1:*");
+    for (endpoint, others) in [(both, true), (one, false)] {
+        for known in [&rules.server, &rules.old, &next] {
+            for client in [&rules.client, &second] {
+                let listed = client.public() == rules.client.public();
+                let own = known.public() == rules.server.public();
+                let expected = others || (listed && own);
+                assert_eq!(comes_in(&endpoint, known, client), expected);
+            }
+        }
+        assert!(!comes_in(&endpoint, &rules.server, &KeyPair::generate()));
+    }
+}
+
+#[test]
+fn anyone_who_knows_the_key_of_the_server_comes_in_where_the_program_says_so() {
+    let rules = Rules::new();
+    let server = socket(&without_rules(), SocketType::Pull);
+    set(
+        &server,
+        &[
+            (number::BLAKE3_SERVER, &ON),
+            (number::BLAKE3_SECRETKEY, rules.server.secret().as_bytes()),
+            (number::BLAKE3_ANYONE, &ON),
+        ],
+    );
+    let endpoint = bound(&server, "tcp://127.0.0.1:*");
+    let anonymous = Security::blake3_client(rules.server.public());
+    assert!(!is_refused(&endpoint, anonymous));
+    assert!(comes_in(&endpoint, &rules.server, &KeyPair::generate()));
+    assert!(!comes_in(&endpoint, &rules.old, &rules.client));
+    assert!(is_refused(&endpoint, Security::plain_text()));
+}
+
+#[test]
+fn a_file_of_the_programs_own_is_read_again_while_it_runs() {
+    let rules = Rules::new();
+    let server = socket(&without_rules(), SocketType::Pull);
+    let path = rules.path("clients");
+    set(
+        &server,
+        &[
+            (number::BLAKE3_SERVER, &ON),
+            (number::BLAKE3_SECRETKEY, rules.server.secret().as_bytes()),
+            (number::BLAKE3_ALLOW_FILE, path.to_str().unwrap().as_bytes()),
+        ],
+    );
+    let endpoint = bound(&server, "tcp://127.0.0.1:*");
+    let security = Security::blake3_client_with_keys(rules.server.public(), rules.client.clone());
+    let client = native(SocketType::Push, security);
+    let monitor = client.monitor();
+    client.connect(&*endpoint).unwrap();
+    arrives(&client, &server);
+    let other = KeyPair::generate();
+    assert!(!comes_in(&endpoint, &rules.server, &other));
+    fs::write(rules.path("new"), other.public().to_string()).unwrap();
+    fs::rename(rules.path("new"), &path).unwrap();
+    // Nobody asks again for the one that is connected: its connection ends by itself.
+    while !matches!(
+        next(&monitor),
+        Event::Failed(_) | Event::Disconnected { .. }
+    ) {}
+    assert!(comes_in(&endpoint, &rules.server, &other));
+    assert!(!comes_in(&endpoint, &rules.server, &rules.client));
+}
+
 #[test]
 fn options_that_are_not_complete_fail_at_the_endpoint_and_say_so() {
     let governing = without_rules();

@@ -13,20 +13,6 @@ fn allowed(rules: &Rules) -> AllowedKeys {
     AllowedKeys::new().allow_as(rules.client.public(), "alice")
 }
 
-/// Whether the handshake of a native client fails.
-fn is_refused(endpoint: &str, security: impl Into<Security>) -> bool {
-    let client = native(SocketType::Push, security);
-    let monitor = client.monitor();
-    client.connect(endpoint).unwrap();
-    loop {
-        match next(&monitor) {
-            Event::Failed(_) => return true,
-            Event::Ready { .. } => return false,
-            _ => {}
-        }
-    }
-}
-
 #[test]
 fn a_server_by_rule_talks_blake3_to_those_on_its_list_and_to_nobody_else() {
     let rules = Rules::new();
