@@ -219,11 +219,11 @@ impl Connection {
         self.peer.as_deref()
     }
 
-    /// Returns the bytes staged or sealed and not yet taken out of [`transmit`](Self::transmit), the answer
-    /// owed to a PING included.
+    /// Returns the bytes staged or sealed and not yet taken out of [`transmit`](Self::transmit), the answers
+    /// owed to PINGs included.
     #[inline]
     pub fn pending_bytes(&self) -> usize {
-        self.output.pending() + self.owed_pong_size()
+        self.output.pending() + self.owed_pongs_size()
     }
 
     /// Returns how far the output has come, in bytes.
@@ -245,7 +245,7 @@ impl Connection {
     /// Should a message not be sealed ([`Error::NotSealed`]), nothing of it is in the bytes and the connection is
     /// over: [`handle_timeout`](Self::handle_timeout) is due at once and gives the error.
     pub fn transmit(&mut self) -> Transmit<'_> {
-        self.stage_owed_pong();
+        self.stage_owed_pongs();
         if let Err(NotSealed) = self.output.seal() {
             self.fail(Error::NotSealed);
         }
