@@ -116,6 +116,28 @@ impl Connection {
         entropy: Entropy,
         now: Duration,
     ) -> Self {
+        Self::begin(config, provider, entropy, now, false)
+    }
+
+    /// Starts a connection that sends its greeting as libzmq does: the signature first, the rest once the peer's signature
+    /// has come. Takes a round trip more than [`new`](Self::new). Without effect for BLAKE3, and where the peer's greeting
+    /// decides on the mechanism.
+    pub fn greeting_in_parts(
+        config: Arc<Config>,
+        provider: Arc<dyn Provider>,
+        entropy: Entropy,
+        now: Duration,
+    ) -> Self {
+        Self::begin(config, provider, entropy, now, true)
+    }
+
+    fn begin(
+        config: Arc<Config>,
+        provider: Arc<dyn Provider>,
+        entropy: Entropy,
+        now: Duration,
+        in_parts: bool,
+    ) -> Self {
         let mut output = Output::default();
         let mut trace = Trace::new();
         let mut liveness = Liveness::new(&config, now);
@@ -123,6 +145,7 @@ impl Connection {
             Ok(()) => Phase::Greeting(GreetingExchange::new(
                 &config,
                 entropy,
+                in_parts,
                 &mut output,
                 &mut trace,
             )),
