@@ -296,7 +296,7 @@ fn as_libzmq_the_greeting_of_a_socket_that_connects_is_libzmqs() {
         let mut plain = if connects {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let port = listener.local_addr().unwrap().port();
-            socket.connect(&format!("tcp://127.0.0.1:{port}")).unwrap();
+            socket.connect(format!("tcp://127.0.0.1:{port}")).unwrap();
             listener.accept().unwrap().0
         } else {
             let endpoint = socket.bind("tcp://127.0.0.1:*").unwrap();
