@@ -42,6 +42,9 @@ pub const MAX_ERROR_REASON: usize = 255;
 /// Longest context in PING and PONG, in bytes (ZMTP 3.1).
 pub const MAX_PING_CONTEXT: usize = 16;
 
+/// Answers that a peer's PINGs are owed at most; of more that come before one is sent the oldest go without.
+pub const MAX_OWED_PONGS: usize = 4;
+
 /// Shortest time between two unsolicited PONGs, which a peer that is not read gets, however often it sent PING.
 pub const MIN_PONG_INTERVAL: Duration = Duration::from_millis(100);
 

@@ -41,6 +41,7 @@ pub(crate) mod error {
 }
 
 pub(crate) mod limits {
+    pub(crate) const MAX_OWED_PONGS: usize = 4;
     pub(crate) const MIN_PONG_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
     /// Longest context of a PING, in bytes.
     pub(crate) const MAX_PING_CONTEXT: usize = 16;

@@ -48,7 +48,9 @@ impl Default for Settings {
             Kind::Int(_, _, default) | Kind::Flag(default) => Value::Int(default),
             Kind::Long(default) => Value::Long(default),
             Kind::Bits(default) => Value::Bits(default),
-            Kind::Bytes(..) | Kind::Text(_) | Kind::Action => Value::Bytes(Zeroizing::default()),
+            Kind::Bytes(..) | Kind::Text(_) | Kind::EmptyText(_) | Kind::Action => {
+                Value::Bytes(Zeroizing::default())
+            }
             Kind::Key => Value::Key(Zeroizing::default()),
             Kind::Keys => Value::Keys(Vec::new()),
             Kind::Numbers => Value::Numbers(Vec::new()),
@@ -314,7 +316,7 @@ impl Settings {
             Value::Bits(value) => value.to_ne_bytes().to_vec(),
             Value::Bytes(value) => {
                 let mut value = value.to_vec();
-                if matches!(entry.kind, Kind::Text(_)) {
+                if matches!(entry.kind, Kind::Text(_) | Kind::EmptyText(_)) {
                     value.push(0);
                 }
                 value
@@ -345,9 +347,12 @@ fn read(kind: Kind, given: Option<&[u8]>) -> Option<Value> {
             None | Some([]) => empty.then(|| Value::Bytes(Zeroizing::default())),
             Some(bytes) => (bytes.len() <= most).then(|| Value::Bytes(bytes.to_vec().into())),
         },
-        Kind::Text(most) => match given {
+        Kind::Text(most) | Kind::EmptyText(most) => match given {
             None => Some(Value::Bytes(Zeroizing::default())),
-            Some([]) => None,
+            Some([]) => {
+                let empty = matches!(kind, Kind::EmptyText(_));
+                empty.then(|| Value::Bytes(Zeroizing::default()))
+            }
             // A zero octet at the end belongs to the text of C.
             Some(bytes) => {
                 let text = bytes.strip_suffix(&[0]).unwrap_or(bytes);
@@ -418,6 +423,9 @@ mod tests {
                     },
                 ),
                 Kind::Text(most) => (vec![b"text".to_vec()], vec![vec![], vec![b'a'; most + 1]]),
+                Kind::EmptyText(most) => {
+                    (vec![b"text".to_vec(), vec![]], vec![vec![b'a'; most + 1]])
+                }
                 Kind::Key => (vec![vec![9; 32]], vec![vec![9; 31], vec![b'!'; 42]]),
                 Kind::Keys => (
                     vec![vec![9; 32], vec![b'0'; 40], vec![]],

@@ -16,8 +16,10 @@ pub(crate) enum Kind {
     Bits(u64),
     /// Bytes, up to a number. An empty value resets it where the second is set.
     Bytes(usize, bool),
-    /// Text, up to a number of bytes, answered with a zero octet. An empty value resets it.
+    /// Text, up to a number of bytes, answered with a zero octet. No value resets it.
     Text(usize),
+    /// Such a text that an empty value resets too.
+    EmptyText(usize),
     /// A key of CURVE: 32 bytes, or 40 characters of Z85.
     Key,
     /// Keys of the same form that are added one by one. An empty value removes them.
@@ -68,7 +70,9 @@ pub(crate) struct Entry {
 
 use Access::{Get, Set, SetAndGet};
 use Effect::{Honoured, Stored};
-use Kind::{Action, Addresses, Bits, Bytes, Flag, Int, Key, Keys, Long, Numbers, Property, Text};
+use Kind::{
+    Action, Addresses, Bits, Bytes, EmptyText, Flag, Int, Key, Keys, Long, Numbers, Property, Text,
+};
 
 const MAX: c_int = c_int::MAX;
 
@@ -169,8 +173,8 @@ options! {
     96 MULTICAST_LOOP Int(c_int::MIN, MAX, 1), SetAndGet, Honoured;
     97 ROUTER_NOTIFY Int(0, 3, 0), SetAndGet, Honoured, Router;
     98 XPUB_MANUAL_LAST_VALUE Int(0, MAX, 0), Set, Honoured, XPub, Pub;
-    99 SOCKS_USERNAME Text(255), SetAndGet, Honoured;
-    100 SOCKS_PASSWORD Text(255), SetAndGet, Honoured;
+    99 SOCKS_USERNAME EmptyText(255), SetAndGet, Honoured;
+    100 SOCKS_PASSWORD EmptyText(255), SetAndGet, Honoured;
     101 IN_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
     102 OUT_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
     108 ONLY_FIRST_SUBSCRIBE Int(0, MAX, 0), Set, Stored, XPub, Pub, XSub;

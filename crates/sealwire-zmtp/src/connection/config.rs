@@ -25,6 +25,9 @@ pub struct Config {
     /// Whether peers that say ZMTP 3.0 get heartbeats too, as from libzmq. The protocol has them from 3.1 on.
     /// Default `false`.
     pub heartbeats_to_zmtp_3_0: bool,
+    /// Whether contexts of PING and PONG that are longer than the protocol allows are cut off, as libzmq does with those
+    /// of PING; else they are errors. Default `false`.
+    pub cuts_heartbeat_contexts: bool,
     /// How the peers prove themselves and protect what they say.
     pub mechanism: MechanismConfig,
     /// Properties of the application, sent in the handshake beside `Socket-Type` and `Identity`.
@@ -45,6 +48,7 @@ impl Config {
             routing_id: Vec::new(),
             announces_empty_routing_id: false,
             heartbeats_to_zmtp_3_0: false,
+            cuts_heartbeat_contexts: false,
             mechanism: MechanismConfig::null(),
             metadata: Vec::new(),
             limits: Limits::default(),

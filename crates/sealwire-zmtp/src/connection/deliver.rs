@@ -6,8 +6,8 @@ use super::receive::Span;
 use super::{Connection, Event};
 use crate::error::Error;
 use crate::message::{Frame, Frames};
-use crate::wire::command::Command;
 use crate::wire::command::subscription::{Change, group};
+use crate::wire::command::{Command, heartbeat};
 
 impl Connection {
     /// Takes the frames of `spans` off the front of `input`.
@@ -55,6 +55,10 @@ impl Connection {
 
     fn command(&mut self, body: &[u8]) -> Result<(), Error> {
         let takes_subscriptions = self.config.socket_type.takes_subscriptions();
+        let body = match self.config.cuts_heartbeat_contexts {
+            true => heartbeat::with_context_cut(body),
+            false => body,
+        };
         match Command::parse(body)? {
             Command::Subscribe(topic) if takes_subscriptions => {
                 self.events

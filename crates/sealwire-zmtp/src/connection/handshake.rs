@@ -16,6 +16,7 @@ use crate::mechanism::{
     Entropy, Established, Greetings, HandshakeFrame, MechanismConfig, MechanismSettings, Progress,
     Protection, Waiting, Weakness,
 };
+use crate::mechanism_type::Mechanism;
 use crate::wire::command::error;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};
@@ -24,10 +25,15 @@ use crate::wire::greeting::{self, Greeting};
 /// which libzmq waits before it says its own mechanism (RFC 37, "version negotiation").
 const PARTIAL_GREETING: usize = 11;
 
+/// The signature, which is all that libzmq sends before the peer's has come.
+const SIGNATURE: usize = 10;
+
 /// A greeting was staged, the peer's is awaited.
 pub(super) struct GreetingExchange {
     /// How much of ours was staged.
     staged: usize,
+    /// As libzmq sends it: the signature first, the rest once the peer's signature has come.
+    in_parts: bool,
     entropy: Entropy,
 }
 
@@ -36,18 +42,39 @@ impl GreetingExchange {
     pub(super) fn new(
         config: &Config,
         entropy: Entropy,
+        in_parts: bool,
         output: &mut Output,
         trace: &mut Trace,
     ) -> Self {
-        let ours = greeting(&config.mechanism, &**config.mechanism.first(), &entropy);
-        let staged = if config.mechanism.leaves_a_choice() {
+        let mechanism = &config.mechanism;
+        // BLAKE3 is none of libzmq's, and needs no round trip more.
+        let in_parts = in_parts
+            && !mechanism.leaves_a_choice()
+            && mechanism.mechanisms().all(|it| it != Mechanism::Blake3);
+        let ours = greeting(mechanism, &**mechanism.first(), &entropy, in_parts);
+        let staged = if in_parts {
+            SIGNATURE
+        } else if mechanism.leaves_a_choice() {
             PARTIAL_GREETING
         } else {
             trace.sent("GREETING", ours.len());
             ours.len()
         };
         output.stage_raw(&ours[..staged]);
-        Self { staged, entropy }
+        Self {
+            staged,
+            in_parts,
+            entropy,
+        }
+    }
+
+    /// The whole greeting for a peer that gets these settings.
+    fn ours(
+        &self,
+        mechanism: &MechanismConfig,
+        settings: &dyn MechanismSettings<Protection>,
+    ) -> [u8; greeting::SIZE] {
+        greeting(mechanism, settings, &self.entropy, self.in_parts)
     }
 }
 
@@ -56,8 +83,13 @@ fn greeting(
     mechanism: &MechanismConfig,
     settings: &dyn MechanismSettings<Protection>,
     entropy: &Entropy,
+    as_libzmq: bool,
 ) -> [u8; greeting::SIZE] {
-    let padding = mechanism.greeting_padding(entropy);
+    // ZMTP 1.0 reads a length and flags there, so libzmq's padding is one that fits.
+    let padding = match as_libzmq {
+        true => [0, 0, 0, 0, 0, 0, 0, 1],
+        false => mechanism.greeting_padding(entropy),
+    };
     Greeting::new(settings.mechanism().name(), settings.as_server(), padding).encode()
 }
 
@@ -169,11 +201,18 @@ impl Connection {
     /// Takes the peer's greeting out of `input`.
     fn receive_greeting(
         &mut self,
-        exchange: GreetingExchange,
+        mut exchange: GreetingExchange,
         input: &mut BytesMut,
         now: Duration,
     ) -> Result<bool, Error> {
         let parsed = Greeting::parse(input)?;
+        if exchange.in_parts && exchange.staged == SIGNATURE && input.len() >= SIGNATURE {
+            let mechanism = &self.config.mechanism;
+            let ours = exchange.ours(mechanism, &**mechanism.first());
+            self.output.stage_raw(&ours[SIGNATURE..]);
+            self.trace.sent("GREETING", ours.len());
+            exchange.staged = ours.len();
+        }
         let (Some(theirs), Some(bytes)) = (parsed, input.first_chunk()) else {
             self.phase = Phase::Greeting(exchange);
             return Ok(false);
@@ -182,7 +221,7 @@ impl Connection {
         let config = &self.config.mechanism;
         let chosen = config.for_peer(&theirs);
         let settings = chosen.unwrap_or(config.first());
-        let ours = greeting(config, &**settings, &exchange.entropy);
+        let ours = exchange.ours(config, &**settings);
         // A peer that names a mechanism hears one, also a wrong one, so that both sides see what is wrong.
         let unsent = &ours[exchange.staged..];
         if !unsent.is_empty() {

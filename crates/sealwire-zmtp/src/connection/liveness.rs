@@ -23,7 +23,7 @@ use arrayvec::ArrayVec;
 
 use super::{Config, Heartbeat};
 use crate::error::{Error, Step};
-use crate::limits::{MAX_PING_CONTEXT, MIN_PONG_INTERVAL};
+use crate::limits::{MAX_OWED_PONGS, MAX_PING_CONTEXT, MIN_PONG_INTERVAL};
 use crate::wire::command::heartbeat::{Ping, Pong};
 
 /// How often this side says that it is there while it does not read, as long as it knows nothing of the peer's
@@ -67,8 +67,8 @@ pub(super) struct Liveness {
     peer_interval: Option<Duration>,
     /// While this side does not read: when it says next that it is there.
     next_pong: Option<Duration>,
-    /// The context of the last PING not yet answered. A newer PING replaces an older one.
-    owed_pong: Option<PingContext>,
+    /// The contexts of the last PINGs not yet answered, the oldest first.
+    owed_pongs: ArrayVec<PingContext, MAX_OWED_PONGS>,
 }
 
 impl Liveness {
@@ -93,7 +93,7 @@ impl Liveness {
             last_pinged: None,
             peer_interval: None,
             next_pong: None,
-            owed_pong: None,
+            owed_pongs: ArrayVec::new(),
         }
     }
 
@@ -121,7 +121,7 @@ impl Liveness {
         self.answer_deadline = None;
         self.peer_ttl = None;
         self.next_pong = None;
-        self.owed_pong = None;
+        self.owed_pongs.clear();
     }
 
     /// Something arrived, which is all the proof of life there is.
@@ -137,7 +137,11 @@ impl Liveness {
         self.peer_interval = self.last_pinged.map(|last| now.saturating_sub(last));
         self.last_pinged = Some(now);
         self.peer_ttl = ping.ttl;
-        self.owed_pong = ping.context.try_into().ok();
+        // The last answer says most: all before it has arrived as well.
+        if self.owed_pongs.is_full() {
+            self.owed_pongs.remove(0);
+        }
+        self.owed_pongs.extend(ping.context.try_into().ok());
     }
 
     /// The peer answers a PING: what was sent before it has arrived. A PING's context says how much
@@ -167,12 +171,12 @@ impl Liveness {
     }
 
     #[inline]
-    pub(super) fn owed_pong(&self) -> Option<&[u8]> {
-        self.owed_pong.as_deref()
+    pub(super) fn owed_pongs(&self) -> &[PingContext] {
+        &self.owed_pongs
     }
 
     pub(super) fn take_owed_pong(&mut self) -> Option<PingContext> {
-        self.owed_pong.take()
+        self.owed_pongs.pop_at(0)
     }
 
     pub(super) fn set_reading(&mut self, reading: bool, now: Duration) {

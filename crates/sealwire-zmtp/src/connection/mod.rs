@@ -116,6 +116,28 @@ impl Connection {
         entropy: Entropy,
         now: Duration,
     ) -> Self {
+        Self::begin(config, provider, entropy, now, false)
+    }
+
+    /// Starts a connection that sends its greeting as libzmq does: the signature first, the rest once the peer's signature
+    /// has come. Takes a round trip more than [`new`](Self::new). Without effect for BLAKE3, and where the peer's greeting
+    /// decides on the mechanism.
+    pub fn greeting_in_parts(
+        config: Arc<Config>,
+        provider: Arc<dyn Provider>,
+        entropy: Entropy,
+        now: Duration,
+    ) -> Self {
+        Self::begin(config, provider, entropy, now, true)
+    }
+
+    fn begin(
+        config: Arc<Config>,
+        provider: Arc<dyn Provider>,
+        entropy: Entropy,
+        now: Duration,
+        in_parts: bool,
+    ) -> Self {
         let mut output = Output::default();
         let mut trace = Trace::new();
         let mut liveness = Liveness::new(&config, now);
@@ -123,6 +145,7 @@ impl Connection {
             Ok(()) => Phase::Greeting(GreetingExchange::new(
                 &config,
                 entropy,
+                in_parts,
                 &mut output,
                 &mut trace,
             )),
@@ -219,11 +242,11 @@ impl Connection {
         self.peer.as_deref()
     }
 
-    /// Returns the bytes staged or sealed and not yet taken out of [`transmit`](Self::transmit), the answer
-    /// owed to a PING included.
+    /// Returns the bytes staged or sealed and not yet taken out of [`transmit`](Self::transmit), the answers
+    /// owed to PINGs included.
     #[inline]
     pub fn pending_bytes(&self) -> usize {
-        self.output.pending() + self.owed_pong_size()
+        self.output.pending() + self.owed_pongs_size()
     }
 
     /// Returns how far the output has come, in bytes.
@@ -245,7 +268,7 @@ impl Connection {
     /// Should a message not be sealed ([`Error::NotSealed`]), nothing of it is in the bytes and the connection is
     /// over: [`handle_timeout`](Self::handle_timeout) is due at once and gives the error.
     pub fn transmit(&mut self) -> Transmit<'_> {
-        self.stage_owed_pong();
+        self.stage_owed_pongs();
         if let Err(NotSealed) = self.output.seal() {
             self.fail(Error::NotSealed);
         }

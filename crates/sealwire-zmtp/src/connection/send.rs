@@ -130,18 +130,19 @@ impl Connection {
         self.trace.sent("ERROR", frame.len());
     }
 
-    /// Bytes that the answer to the last PING will take.
+    /// Bytes that the answers to PINGs will take.
     #[inline]
-    pub(super) fn owed_pong_size(&self) -> usize {
-        self.liveness.owed_pong().map_or(0, |context| {
+    pub(super) fn owed_pongs_size(&self) -> usize {
+        let sizes = self.liveness.owed_pongs().iter().map(|context| {
             let body = heartbeat::PONG_OVERHEAD + context.len() + self.output.overhead();
             Header::new(COMMAND, body).size() + body
-        })
+        });
+        sizes.sum()
     }
 
-    /// Answers the last PING once the output has room for it.
-    pub(super) fn stage_owed_pong(&mut self) {
-        if self.output.pending() <= PONG_BACKLOG
+    /// Answers PINGs as long as the output has room.
+    pub(super) fn stage_owed_pongs(&mut self) {
+        while self.output.pending() <= PONG_BACKLOG
             && let Some(context) = self.liveness.take_owed_pong()
         {
             self.stage(COMMAND, &heartbeat::pong_body(&context));

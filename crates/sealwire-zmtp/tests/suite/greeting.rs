@@ -18,6 +18,66 @@ fn it_is_there_before_anything_is_received() {
 }
 
 #[test]
+fn in_parts_the_rest_follows_the_peers_signature_once() {
+    let mut side = Side::greeting_in_parts(null(SocketType::Pair));
+    let signature = [0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f];
+    assert_eq!(side.output(), signature);
+    let theirs = Side::new(null(SocketType::Pair), provider(), 2).output();
+    side.feed(&theirs[..9]);
+    assert!(side.output().is_empty());
+    side.feed(&theirs[9..10]);
+    let rest = side.output();
+    let whole = Greeting::parse(&[&signature[..], &rest].concat());
+    assert!(whole.unwrap().unwrap().is_mechanism("NULL"));
+    assert_eq!(rest.len(), 54);
+    side.feed(&theirs[10..63]);
+    assert!(side.output().is_empty());
+    side.feed(&theirs[63..]);
+    assert!(side.output().starts_with(b"\x04\x1a\x05READY"));
+}
+
+#[test]
+fn in_parts_it_goes_to_peers_of_each_kind() {
+    for blake3 in [false, true] {
+        let (ours, theirs) = match blake3 {
+            false => (null(SocketType::Pair), null(SocketType::Pair)),
+            true => {
+                let server = server(SocketType::Pair, Default::default(), Cookies::new(1));
+                (client(SocketType::Pair, Default::default()), server)
+            }
+        };
+        let mut side = Side::greeting_in_parts(ours);
+        // BLAKE3 is none of libzmq's.
+        let first = side.output();
+        assert_eq!(first.len(), if blake3 { 64 } else { 10 });
+        let mut pair = Pair {
+            a: side,
+            b: Side::new(theirs, provider(), 2),
+        };
+        pair.b.feed(&first);
+        pair.settle();
+        assert!(pair.a.connection.is_ready() && pair.b.connection.is_ready());
+    }
+}
+
+#[test]
+fn in_parts_on_both_sides_neither_waits_for_ever() {
+    let [a, b] = [(); 2].map(|()| Side::greeting_in_parts(null(SocketType::Pair)));
+    let mut pair = Pair { a, b };
+    pair.settle();
+    assert!(pair.a.connection.is_ready() && pair.b.connection.is_ready());
+}
+
+#[test]
+fn a_wrong_signature_gets_no_more_than_ours() {
+    let mut side = Side::greeting_in_parts(null(SocketType::Pair));
+    side.output();
+    side.feed(&[0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7e]);
+    assert!(side.error.is_some());
+    assert!(side.output().is_empty());
+}
+
+#[test]
 fn a_blake3_server_fills_the_padding_with_its_entropy() {
     let paddings: Vec<_> = [1, 2]
         .map(|seed| {

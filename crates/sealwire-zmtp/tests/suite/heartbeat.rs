@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use sealwire_zmtp::bytes::{Buf, BufMut};
 use sealwire_zmtp::connection::Heartbeat;
-use sealwire_zmtp::error::{Error, Step};
+use sealwire_zmtp::error::{Error, Step, WireError};
+use sealwire_zmtp::limits::MAX_OWED_PONGS;
 use sealwire_zmtp::{Config, SocketType};
 
 use crate::support::{Cookies, Pair, START, Side, client, frame, null, provider, server};
@@ -265,27 +266,64 @@ fn older_peers_get_no_ping() {
 }
 
 #[test]
-fn a_flood_of_ping_owes_one_pong() {
+fn each_of_several_pings_is_answered() {
+    let mut pair = Pair::ready(null(SocketType::Pair), null(SocketType::Pair), &provider());
+    let contexts = [&b"a"[..], b"", b"0123456789abcdef", b"b"];
+    assert_eq!(contexts.len(), MAX_OWED_PONGS);
+    let of_all = |name: &[u8]| {
+        let frames = contexts.map(|context| frame(4, &[name, context].concat()));
+        frames.concat()
+    };
+    pair.b.feed(&of_all(b"\x04PING\0\0"));
+    let pongs = of_all(b"\x04PONG");
+    assert_eq!(pair.b.connection.pending_bytes(), pongs.len());
+    assert_eq!(pair.b.output(), pongs);
+    assert_eq!(pair.b.output(), b"", "once");
+}
+
+#[test]
+fn a_long_context_is_cut_off_where_that_is_asked_for() {
+    for cuts in [true, false] {
+        let mut config = null(SocketType::Pair);
+        config.cuts_heartbeat_contexts = cuts;
+        let mut pair = Pair::ready(null(SocketType::Pair), config, &provider());
+        pair.b.feed(&frame(4, b"\x04PING\0\x010123456789abcdefg"));
+        let malformed = |command| (!cuts).then_some(WireError::MalformedCommand { command }.into());
+        assert_eq!(pair.b.error, malformed("PING"));
+        if cuts {
+            // The ttl is before what was cut off.
+            let ttl = pair.b.now + SECOND / 10;
+            assert_eq!(pair.b.connection.next_timeout(), Some(ttl));
+            assert_eq!(pair.b.output(), frame(4, b"\x04PONG0123456789abcdef"));
+            pair.b.feed(&frame(4, b"\x04PONG0123456789abcdefg"));
+            assert_eq!(pair.b.error, None);
+        }
+    }
+}
+
+#[test]
+fn a_flood_of_ping_owes_a_few_pongs() {
     let mut pair = Pair::ready(null(SocketType::Pair), null(SocketType::Pair), &provider());
     for i in 0..10_000_u16 {
         pair.b
             .feed(&frame(4, &[b"\x04PING\0\0", &i.to_be_bytes()[..]].concat()));
     }
-    assert_eq!(
-        pair.b.output(),
-        frame(4, &[b"\x04PONG", &9_999_u16.to_be_bytes()[..]].concat())
-    );
+    let last = 10_000 - MAX_OWED_PONGS as u16..10_000;
+    let pongs: Vec<_> = last
+        .flat_map(|i| frame(4, &[b"\x04PONG", &i.to_be_bytes()[..]].concat()))
+        .collect();
+    assert_eq!(pair.b.output(), pongs);
     // With a backlog that the peer does not read, none is added.
     pair.b.send(vec![0; 5000]);
     for _ in 0..1000 {
         pair.b.feed(&frame(4, b"\x04PING\0\0"));
         let _ = pair.b.connection.transmit();
     }
-    let pong = frame(4, b"\x04PONG");
-    assert_eq!(pair.b.connection.pending_bytes(), 5009 + pong.len());
+    let pongs = frame(4, b"\x04PONG").repeat(MAX_OWED_PONGS);
+    assert_eq!(pair.b.connection.pending_bytes(), 5009 + pongs.len());
     pair.b.connection.transmit().advance(5009);
-    assert_eq!(pair.b.connection.pending_bytes(), pong.len());
-    assert_eq!(pair.b.output(), pong);
+    assert_eq!(pair.b.connection.pending_bytes(), pongs.len());
+    assert_eq!(pair.b.output(), pongs);
 }
 
 /// A slow application is not a dead one: a peer that asks is told so, also one whose PING was not read yet.

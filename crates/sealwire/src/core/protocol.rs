@@ -27,6 +27,7 @@ pub(super) fn protocol_config(engine: &dyn Engine, options: &SocketOptions) -> C
         routing_id: options.routing_id.clone(),
         announces_empty_routing_id: options.as_libzmq,
         heartbeats_to_zmtp_3_0: options.as_libzmq,
+        cuts_heartbeat_contexts: options.as_libzmq,
         mechanism: mechanism(engine, options),
         metadata: options.metadata.clone(),
         limits: Limits {

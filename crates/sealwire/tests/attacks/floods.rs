@@ -59,7 +59,7 @@ fn a_message_that_never_ends() {
     assert!(scene.received().is_empty());
 }
 
-/// Commands without end, from someone who reads no answer: one PONG is owed at a time.
+/// Commands without end, from someone who reads no answer: a few PONGs are owed at a time.
 #[test]
 fn pings_and_unknown_commands() {
     let _alone = memory::alone();

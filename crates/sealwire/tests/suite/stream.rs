@@ -281,3 +281,36 @@ fn what_needs_zmtp_is_refused() {
         ));
     }
 }
+
+/// As libzmq, a socket that connects begins with the signature, whose padding is libzmq's; one that listens
+/// sends its greeting at once, as natively.
+#[test]
+fn as_libzmq_the_greeting_of_a_socket_that_connects_is_libzmqs() {
+    for (as_libzmq, connects, padding) in [(true, true, 1), (true, false, 0), (false, true, 0)] {
+        let builder = options(SocketType::Dealer);
+        let builder = match as_libzmq {
+            true => sealwire::embed::as_libzmq(builder, false),
+            false => builder,
+        };
+        let socket = builder.build_blocking().unwrap();
+        let mut plain = if connects {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            socket.connect(format!("tcp://127.0.0.1:{port}")).unwrap();
+            listener.accept().unwrap().0
+        } else {
+            let endpoint = socket.bind("tcp://127.0.0.1:*").unwrap();
+            TcpStream::connect(("127.0.0.1", port(&endpoint))).unwrap()
+        };
+        plain.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let mut signature = [0; 10];
+        plain.read_exact(&mut signature).unwrap();
+        assert_eq!(signature, [0xff, 0, 0, 0, 0, 0, 0, 0, padding, 0x7f]);
+        let mut rest = [0; 54];
+        if as_libzmq && connects {
+            plain.write_all(&signature).unwrap();
+        }
+        plain.read_exact(&mut rest).unwrap();
+        assert!(rest.starts_with(b"\x03\x01NULL\0"));
+    }
+}

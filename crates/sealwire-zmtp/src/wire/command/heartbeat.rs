@@ -83,6 +83,16 @@ pub(crate) fn pong_body(context: &[u8]) -> Vec<u8> {
     super::body(PONG, &[context])
 }
 
+/// The body of a command; a context of PING or PONG that is too long is cut off.
+pub(crate) fn with_context_cut(body: &[u8]) -> &[u8] {
+    let data = match super::split(body) {
+        Ok((PING, _)) => size_of::<u16>() + MAX_PING_CONTEXT,
+        Ok((PONG, _)) => MAX_PING_CONTEXT,
+        _ => return body,
+    };
+    &body[..body.len().min(PONG_OVERHEAD + data)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +109,20 @@ mod tests {
         );
         assert_eq!(ping_body(Duration::MAX, b""), b"\x04PING\xff\xff");
         assert_eq!(pong_body(b"ctx"), b"\x04PONGctx");
+    }
+
+    #[test]
+    fn only_what_is_beyond_a_context_is_cut_off() {
+        for (name, most) in [("PING", 18), ("PONG", 16)] {
+            let body = super::super::body(name.as_bytes(), &[&[7; 40]]);
+            assert_eq!(with_context_cut(&body), &body[..5 + most]);
+            let fits = &body[..5 + most];
+            assert_eq!(with_context_cut(fits), fits);
+            assert_eq!(with_context_cut(&body[..6]), &body[..6]);
+        }
+        let other = super::super::body(b"JOIN", &[&[7; 40]]);
+        assert_eq!(with_context_cut(&other), other);
+        assert_eq!(with_context_cut(b"\x04PI"), b"\x04PI");
     }
 
     #[test]

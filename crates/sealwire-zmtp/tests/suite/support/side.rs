@@ -31,6 +31,20 @@ impl Side {
         }
     }
 
+    /// One whose greeting goes in parts.
+    pub(crate) fn greeting_in_parts(config: Config) -> Self {
+        let (provider, config) = (super::provider(), Arc::new(config));
+        let connection = Connection::greeting_in_parts(config, provider, entropy(1), START);
+        Self {
+            connection,
+            ..Self::new(
+                super::null(sealwire_zmtp::SocketType::Pair),
+                super::provider(),
+                1,
+            )
+        }
+    }
+
     /// Everything the connection wants to send.
     pub(crate) fn output(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -58,8 +58,8 @@ use super::timers::Timers;
 use super::wire::Wire;
 use super::world::World;
 use crate::account::{Kind, Place};
+use crate::endpoint::Endpoint;
 use crate::limits::{READS_PER_TIME_SLICE, WRITES_PER_TIME_SLICE};
-use crate::options::EndpointOptions;
 use crate::pattern::Link;
 use crate::transport::Stream;
 
@@ -89,7 +89,7 @@ impl Session {
     pub(in crate::engine) fn new(identity: Identity, stream: Stream, world: &dyn World) -> Self {
         let (core, options) = (&identity.core, &identity.options);
         let transport = Transport::new(stream, &options.tcp);
-        let mut protocol = speak(options, world);
+        let mut protocol = speak(&identity, world);
         if transport.has_heartbeat() {
             protocol.heartbeat_by_transport();
         }
@@ -375,7 +375,8 @@ impl Session {
 }
 
 /// What the connections of this socket speak, from their beginning.
-fn speak(options: &EndpointOptions, world: &dyn World) -> Box<dyn Wire> {
+fn speak(identity: &Identity, world: &dyn World) -> Box<dyn Wire> {
+    let options = &*identity.options;
     if options.socket_type == SocketType::Stream {
         return Box::new(Raw::default());
     }
@@ -383,5 +384,16 @@ fn speak(options: &EndpointOptions, world: &dyn World) -> Box<dyn Wire> {
     world.fill_random(&mut random[..]);
     let (config, provider) = (options.protocol().clone(), options.provider.clone());
     let entropy = Entropy::new(*random);
-    Box::new(Connection::new(config, provider, entropy, world.now()))
+    // Over WebSocket libzmq sends no greeting.
+    let is_websocket = matches!(
+        identity.ends.endpoint,
+        Endpoint::Ws { .. } | Endpoint::Wss { .. }
+    );
+    let connects = identity.origin.connector().is_some();
+    let make = if options.as_libzmq && connects && !is_websocket {
+        Connection::greeting_in_parts
+    } else {
+        Connection::new
+    };
+    Box::new(make(config, provider, entropy, world.now()))
 }
