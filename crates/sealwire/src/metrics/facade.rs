@@ -3,7 +3,7 @@
 use ::metrics::{Key, KeyName, Label, Level, Metadata, Recorder, SharedString, with_recorder};
 
 use super::table::METRICS;
-use super::{ContextMetrics, Histogram, Metric, MetricKind, Sample, Value};
+use super::{ContextMetrics, Metric, MetricKind, Sample, Value};
 
 static METADATA: Metadata<'static> =
     Metadata::new("sealwire", Level::INFO, Some("sealwire::metrics"));
@@ -90,14 +90,10 @@ impl Sample {
             Value::Time(time) => gauge(self.key(name, None), time.as_secs_f64()),
             Value::Times(times) => {
                 let bucket = format!("{name}_bucket");
-                let mut sum = 0;
-                for (range, count) in times.counts().iter().enumerate() {
-                    sum += count;
-                    let end = Histogram::end_of(range).map(|end| end.as_secs_f64().to_string());
-                    let end = end.unwrap_or_else(|| "+Inf".to_owned());
-                    counter(self.key(&bucket, Some(end)), sum);
+                for (end, count) in times.up_to_each_end() {
+                    counter(self.key(&bucket, Some(end)), count);
                 }
-                counter(self.key(&format!("{name}_count"), None), sum);
+                counter(self.key(&format!("{name}_count"), None), times.count());
                 let seconds = times.sum().as_secs_f64();
                 gauge(self.key(&format!("{name}_sum"), None), seconds);
             }
