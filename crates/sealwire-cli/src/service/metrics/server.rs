@@ -275,3 +275,31 @@ impl Output {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_connections_are_kept_and_none_is_forgotten() {
+        let source = Box::new(|| Ok(String::new()));
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (mut server, bound) = Server::bind(any, HostNames::Any, source).unwrap();
+        let connect = |_| std::net::TcpStream::connect(bound).unwrap();
+        let clients: Vec<_> = (0..2 * MAX_CONNECTIONS + 1).map(connect).collect();
+        let now = Instant::now();
+        for _ in 0..2 {
+            server.accept(now);
+            // More wait, of which the poll does not tell again.
+            assert_eq!(server.accept_at, Some(now));
+            assert_eq!(server.connections.len(), MAX_CONNECTIONS);
+        }
+        server.accept(now);
+        assert_eq!(server.accept_at, None);
+        let kept = server.connections.iter();
+        let kept: Vec<_> = kept.map(|it| it.stream.peer_addr().unwrap()).collect();
+        let newest = clients[clients.len() - MAX_CONNECTIONS..].iter();
+        let newest: Vec<_> = newest.map(|it| it.local_addr().unwrap()).collect();
+        assert_eq!(kept, newest);
+    }
+}
