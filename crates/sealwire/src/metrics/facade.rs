@@ -25,7 +25,7 @@ impl ContextMetrics {
         self.publish_those(|metric| !metric.is_of_peers());
     }
 
-    /// Does the same with the numbers of peers too, [1,000](super::MAX_SAMPLED_PEERS) of each socket.
+    /// Publishes the numbers of peers too, [1,000](super::MAX_SAMPLED_PEERS) of each socket.
     ///
     /// A connection has labels of its own, and a recorder keeps all that it has ever seen unless it is told otherwise:
     /// peers that come and go make it grow. Use it with one that forgets numbers that are not renewed
