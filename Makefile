@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite metrics-check ruby python clean
 
 all: test lint docs
 
@@ -140,6 +140,11 @@ libzmq-drafts-suite: $(DRAFTS)
 
 pyzmq-suite: $(LIBZMQ)
 	python3 interop/pyzmq-suite/suite.py --library "$(LIBZMQ)"
+
+## The program's metrics, scraped by a real Prometheus, and every query of the dashboard. Needs Debian's `prometheus`.
+metrics-check:
+	cargo build -p sealwire-cli
+	.ci/metrics
 
 ## Undefined behaviour, in an interpreter, where it knows the instructions.
 miri:

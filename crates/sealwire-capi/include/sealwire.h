@@ -2088,6 +2088,17 @@ sealwire_status sealwire_context_new_with_thread_start(size_t io_threads,
                                                        sealwire_context **out);
 
 /**
+ * Writes the numbers of a context, its sockets, endpoints and peers to `text`, in the text format of Prometheus (`text/plain;
+ * version=0.0.4`), to be freed with `sealwire_string_free`. NULL is the context that sockets share unless their
+ * options name another. At most 1,000 peers of each socket have lines of their own. It takes the lock of one socket after
+ * another, so ask a few times a second at most.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED` in a child of a fork, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_context_metrics(const sealwire_context *context,
+                                         char **text);
+
+/**
  * Gives a context back as `sealwire_context_free` does, and waits until its threads have ended: until
  * all sockets, options and others that were made with it are freed too. So free them first, or on another
  * thread; and do not call it from a callback of the library. In a child of a fork it returns at once. NULL is fine.

@@ -1,4 +1,4 @@
-/* What is held for peers and how often they reached a bound; connections as messages. */
+/* What is held for peers and how often they reached a bound; the numbers of a context; connections as messages. */
 #include "test.h"
 
 static uint64_t held(const sealwire_peer *peer, int32_t kind) {
@@ -121,8 +121,53 @@ static void events(void) {
     free_mechanism(&with);
 }
 
+/* How often a line is in the numbers of a context. */
+static int lines(const sealwire_context *context, const char *line) {
+    char *text = NULL;
+    int count = 0;
+    OK(sealwire_context_metrics(context, &text));
+    for (const char *at = text; (at = strstr(at, line)) != NULL; at += strlen(line)) {
+        count++;
+    }
+    sealwire_string_free(text);
+    return count;
+}
+
+/* The numbers of a context and of what it has, and of no other one. */
+static void metrics(void) {
+    const char *taken = "sealwire_messages_total{socket=\"1\",type=\"PULL\",direction=\"in\"} 2\n";
+    char *endpoint = NULL;
+    sealwire_context *context = NULL;
+    sealwire_socket *pull = NULL;
+    sealwire_security *none = no_security();
+    sealwire_options *options = options_with_timeouts();
+    OK(sealwire_context_new(&context));
+    OK(sealwire_options_set_context(options, context));
+    OK(sealwire_socket_new(SEALWIRE_PULL, none, options, &pull));
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, none);
+    OK(sealwire_socket_connect(push, endpoint));
+    CHECK(lines(context, taken) == 0);
+    send_text(push, "a message");
+    send_text(push, "another");
+    receive_text(pull, "a message");
+    receive_text(pull, "another");
+    CHECK(lines(context, taken) == 1);
+    CHECK(lines(context, "type=\"PUSH\"") == 0 && lines(NULL, "type=\"PUSH\"") > 0);
+    CHECK(lines(NULL, "# TYPE sealwire_messages_total counter\n") == 1);
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_context_metrics(context, NULL));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_context_metrics(NULL, NULL));
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_options_free(options);
+    sealwire_security_free(none);
+    sealwire_string_free(endpoint);
+    sealwire_context_free(context);
+}
+
 int main(void) {
     of_a_sender();
+    metrics();
     kinds();
     events();
     return 0;

@@ -184,6 +184,7 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
             back.socket_type(),
         )));
     }
+    options.service.metrics.serve_sockets(options.report)?;
     let frontend = open(
         front.socket_type(),
         &options.frontend_security.choice(),

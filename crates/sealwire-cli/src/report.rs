@@ -44,6 +44,21 @@ impl ReportOptions {
             eprintln_quietly(&format!("warning: {message}"));
         }
     }
+
+    /// Prints where metrics are served.
+    pub(crate) fn metrics_at(self, url: &str) {
+        let message = format!("metrics at {url}");
+        if self.json {
+            print_json(&Record {
+                event: "metrics",
+                endpoint: Some(url.to_owned()),
+                message,
+                ..Record::default()
+            });
+        } else {
+            eprintln_quietly(&message);
+        }
+    }
 }
 
 /// How long the last events of a stopped command may take to be printed.

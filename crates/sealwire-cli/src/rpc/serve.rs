@@ -57,6 +57,7 @@ pub(crate) struct ServeOptions {
 }
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
+    options.service.metrics.serve_sockets(options.report)?;
     let security = options.security.choice().security(&options.bind)?;
     for endpoint in exposed(&security, &options.bind) {
         options.report.warn(format!(

@@ -87,6 +87,7 @@ impl Opened {
     ) -> Result<Self, Failure> {
         options.check(socket_type)?;
         let (endpoints, report) = (&options.endpoints, options.report);
+        options.service.metrics.serve_sockets(report)?;
         let everywhere = endpoints.bind.iter().chain(&endpoints.connect);
         let security = options.security.choice().security(everywhere.clone())?;
         for endpoint in exposed(&security, everywhere) {

@@ -1,4 +1,4 @@
-//! What happens to connections, on standard error, as text or as JSON lines.
+//! What happens to connections, on standard error, as text or as JSON lines, and in [numbers](Numbers).
 
 use std::net::SocketAddr;
 
@@ -6,6 +6,7 @@ use sealwire_tunnel::PublicKey;
 use serde::Serialize;
 
 use super::failure::{Failed, hex};
+use super::numbers::Numbers;
 use crate::exit::{eprint_json_quietly, eprintln_quietly};
 use crate::line_quota::{LineQuota, with_left_out};
 use crate::report::ReportOptions;
@@ -14,6 +15,8 @@ use crate::report::ReportOptions;
 /// and the rest with `-v`.
 #[derive(Debug)]
 pub(super) struct Events {
+    /// All that happens is counted too.
+    pub(super) numbers: Numbers,
     options: ReportOptions,
     #[cfg(test)]
     is_silent: bool,
@@ -46,6 +49,7 @@ struct Record<'a> {
 impl Events {
     pub(super) fn new(options: ReportOptions) -> Self {
         Events {
+            numbers: Numbers::default(),
             options,
             #[cfg(test)]
             is_silent: false,
@@ -94,6 +98,7 @@ impl Events {
     }
 
     pub(super) fn ready(&mut self, connection: u64, address: SocketAddr, peer: &PublicKey) {
+        self.numbers.ready();
         self.told = None;
         if self.options.verbose {
             let key = hex(peer);
@@ -109,6 +114,7 @@ impl Events {
     }
 
     pub(super) fn ended(&self, connection: u64, address: SocketAddr, (sent, received): (u64, u64)) {
+        self.numbers.ended();
         if self.options.verbose {
             self.print(&Record {
                 event: "disconnected",
@@ -129,6 +135,7 @@ impl Events {
         peer: Option<&PublicKey>,
         failed: &Failed,
     ) {
+        self.numbers.failed(failed.cause());
         // Ports change with each attempt of the same peer.
         let alike = format!("{} {failed}", address.ip());
         let is_news = !failed.is_ordinary() && self.told.as_ref() != Some(&alike);

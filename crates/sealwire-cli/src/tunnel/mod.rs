@@ -13,6 +13,7 @@ mod allow;
 mod connection;
 mod events;
 mod failure;
+mod numbers;
 mod reading;
 mod relay;
 mod server;
@@ -241,6 +242,10 @@ fn run(
              read and write there; give an address of this machine, or --plain-text if that is meant"
         )));
     }
+    let events = Events::new(report);
+    let numbers = events.numbers.clone();
+    let metrics = Box::new(move || Ok(numbers.prometheus()));
+    service.metrics.serve(report, metrics)?;
     let bind = resolved(&ends.bind)?;
     let settings = TunnelSettings {
         identity: Arc::new(Identity::new(
@@ -295,7 +300,6 @@ fn run(
         let problem = format!("cannot listen on {}: {error}", bind.name);
         Failure::new(Code::Failed, problem)
     })?;
-    let events = Events::new(report);
     events.listening(&format!("tcp://{bound}"));
     notify::ready(&format!("listening on tcp://{bound}"));
     notify::watch(|| Ok(system.sign_of_life()))?;

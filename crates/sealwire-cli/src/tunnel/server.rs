@@ -126,6 +126,7 @@ impl<W: World> Server<W> {
         }
         self.keep_deadlines();
         self.read_list()?;
+        self.events.numbers.under_way(self.connections.len());
         Ok(!(self.world.is_to_stop() && self.is_over()))
     }
 
@@ -156,7 +157,13 @@ impl<W: World> Server<W> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        let wants = match contained(|| connection.drive(&self.settings, &self.world)) {
+        let before = connection.moved();
+        let driven = contained(|| connection.drive(&self.settings, &self.world));
+        let (sent, received) = connection.moved();
+        if (sent, received) != before {
+            (self.events.numbers).moved(sent - before.0, received - before.1);
+        }
+        let wants = match driven {
             Ok(wants) => wants,
             Err(failed @ Failed::Defect) => {
                 // Nobody knows what state it is in.

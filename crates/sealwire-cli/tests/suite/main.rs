@@ -14,6 +14,7 @@ mod help;
 mod hyphens;
 mod keygen;
 mod messages;
+mod metrics;
 #[cfg(unix)]
 mod migrating;
 mod newplex;

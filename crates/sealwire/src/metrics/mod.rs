@@ -21,6 +21,8 @@
 //! The entry of a peer lives as long as its connection. What it had sent and received stays in the numbers of the
 //! endpoint, as long as that is bound or connected to, and in those of the socket.
 
+#[cfg(feature = "metrics")]
+mod facade;
 mod samples;
 mod table;
 mod text;

@@ -24,21 +24,29 @@ impl ContextMetrics {
     }
 }
 
+impl Histogram {
+    /// How many times are not longer than the end of each range, with that end in seconds: the label `le`.
+    pub(super) fn up_to_each_end(&self) -> impl Iterator<Item = (String, u64)> {
+        let mut sum = 0;
+        self.counts().iter().enumerate().map(move |(range, count)| {
+            sum += count;
+            let end = Self::end_of(range).map(|end| end.as_secs_f64().to_string());
+            (end.unwrap_or_else(|| "+Inf".to_owned()), sum)
+        })
+    }
+}
+
 impl Sample {
     fn write(&self, text: &mut String) -> fmt::Result {
         match &self.value {
             Value::Count(count) => self.line(text, "", None, count),
             Value::Time(time) => self.line(text, "", None, time.as_secs_f64()),
             Value::Times(times) => {
-                let mut sum = 0;
-                for (range, count) in times.counts().iter().enumerate() {
-                    sum += count;
-                    let end = Histogram::end_of(range).map(|end| end.as_secs_f64().to_string());
-                    let end = end.as_deref().unwrap_or("+Inf");
-                    self.line(text, "_bucket", Some(end), sum)?;
+                for (end, count) in times.up_to_each_end() {
+                    self.line(text, "_bucket", Some(&end), count)?;
                 }
                 self.line(text, "_sum", None, times.sum().as_secs_f64())?;
-                self.line(text, "_count", None, sum)
+                self.line(text, "_count", None, times.count())
             }
         }
     }

@@ -18,6 +18,8 @@ mod disconnecting;
 mod draft_types;
 mod draining;
 mod ends_of_connections;
+#[cfg(feature = "metrics")]
+mod facade;
 mod fan_out;
 mod flow_control;
 mod foreign_code;
