@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite metrics-check ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite metrics-check units-check ruby python clean
 
 all: test lint docs
 
@@ -145,6 +145,11 @@ pyzmq-suite: $(LIBZMQ)
 metrics-check:
 	cargo build -p sealwire-cli
 	.ci/metrics
+
+## The unit files for systemd, without systemd. Needs systemd-analyze and strace.
+units-check:
+	cargo build -p sealwire-cli
+	.ci/units
 
 ## Undefined behaviour, in an interpreter, where it knows the instructions.
 miri:
