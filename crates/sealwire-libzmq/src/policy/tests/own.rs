@@ -18,22 +18,37 @@ fn without_rules() -> Arc<Governing> {
     Arc::new(Governing::new(Ok(None)))
 }
 
-/// A server that lets in `client` only.
-fn server_for(rules: &Rules, governing: &Arc<Governing>) -> Arc<Socket> {
+/// A server with its key; the other options say whom it lets in.
+fn server_with(
+    rules: &Rules,
+    governing: &Arc<Governing>,
+    others: &[(c_int, &[u8])],
+) -> Arc<Socket> {
     let server = socket(governing, SocketType::Pull);
     set(
         &server,
         &[
             (number::BLAKE3_SERVER, &ON),
             (number::BLAKE3_SECRETKEY, rules.server.secret().as_bytes()),
+        ],
+    );
+    set(&server, others);
+    server
+}
+
+/// A server that lets in `client` only.
+fn server_for(rules: &Rules, governing: &Arc<Governing>) -> Arc<Socket> {
+    server_with(
+        rules,
+        governing,
+        &[
             (
                 number::BLAKE3_ADDITIONAL_SECRETKEY,
                 rules.old.secret().as_bytes(),
             ),
             (number::BLAKE3_ALLOW, rules.client.public().as_bytes()),
         ],
-    );
-    server
+    )
 }
 
 #[test]
@@ -145,15 +160,7 @@ fn each_key_of_a_list_counts_for_the_endpoints_after_it_until_all_are_removed() 
 #[test]
 fn anyone_who_knows_the_key_of_the_server_comes_in_where_the_program_says_so() {
     let rules = Rules::new();
-    let server = socket(&without_rules(), SocketType::Pull);
-    set(
-        &server,
-        &[
-            (number::BLAKE3_SERVER, &ON),
-            (number::BLAKE3_SECRETKEY, rules.server.secret().as_bytes()),
-            (number::BLAKE3_ANYONE, &ON),
-        ],
-    );
+    let server = server_with(&rules, &without_rules(), &[(number::BLAKE3_ANYONE, &ON)]);
     let endpoint = bound(&server, "tcp://127.0.0.1:*");
     let anonymous = Security::blake3_client(rules.server.public());
     assert!(!is_refused(&endpoint, anonymous));
@@ -165,15 +172,11 @@ fn anyone_who_knows_the_key_of_the_server_comes_in_where_the_program_says_so() {
 #[test]
 fn a_file_of_the_programs_own_is_read_again_while_it_runs() {
     let rules = Rules::new();
-    let server = socket(&without_rules(), SocketType::Pull);
     let path = rules.path("clients");
-    set(
-        &server,
-        &[
-            (number::BLAKE3_SERVER, &ON),
-            (number::BLAKE3_SECRETKEY, rules.server.secret().as_bytes()),
-            (number::BLAKE3_ALLOW_FILE, path.to_str().unwrap().as_bytes()),
-        ],
+    let server = server_with(
+        &rules,
+        &without_rules(),
+        &[(number::BLAKE3_ALLOW_FILE, path.to_str().unwrap().as_bytes())],
     );
     let endpoint = bound(&server, "tcp://127.0.0.1:*");
     let security = Security::blake3_client_with_keys(rules.server.public(), rules.client.clone());
@@ -219,15 +222,7 @@ fn options_that_are_not_complete_fail_at_the_endpoint_and_say_so() {
 #[test]
 fn without_its_zap_handler_a_server_lets_nobody_in() {
     let rules = Rules::new();
-    let server = socket(&without_rules(), SocketType::Pull);
-    set(
-        &server,
-        &[
-            (number::BLAKE3_SERVER, &ON),
-            (number::BLAKE3_SECRETKEY, rules.server.secret().as_bytes()),
-            (number::ZAP_DOMAIN, b"domain"),
-        ],
-    );
+    let server = server_with(&rules, &without_rules(), &[(number::ZAP_DOMAIN, b"domain")]);
     let endpoint = bound(&server, "tcp://127.0.0.1:*");
     let security = Security::blake3_client_with_keys(rules.server.public(), rules.client.clone());
     let client = native(SocketType::Push, security);
