@@ -61,13 +61,9 @@ impl Session {
 
     /// When a thread of the application can read more.
     pub(in crate::engine) fn more_to_read(&self) -> More {
-        let rest = self.protocol.wanted();
-        if self.wants_to_read() {
-            More::AtOnce
-        } else if rest > 0 && rest + self.transport.unparsed() >= LONG_FRAME {
-            More::Soon
-        } else {
-            More::Unknown
+        match self.wants_to_read() {
+            true => More::AtOnce,
+            false => beyond(self.transport.unparsed(), self.protocol.wanted()),
         }
     }
 
@@ -124,5 +120,28 @@ impl Session {
         self.transport
             .end_lease(registry, self.identity.key)
             .map_err(|error| self.transport_failed(error))
+    }
+}
+
+/// When there is more of a frame of which so much is here, and so much is known to be missing.
+fn beyond(here: usize, missing: usize) -> More {
+    if missing > 0 && here + missing >= LONG_FRAME {
+        More::Soon
+    } else {
+        More::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_long_frame_is_expected_soon_and_nothing_else_is() {
+        assert_eq!(beyond(LONG_FRAME - 1, 1), More::Soon);
+        assert_eq!(beyond(0, LONG_FRAME), More::Soon);
+        assert_eq!(beyond(LONG_FRAME - 2, 1), More::Unknown);
+        assert_eq!(beyond(LONG_FRAME, 0), More::Unknown);
+        assert_eq!(beyond(0, 9), More::Unknown);
     }
 }
