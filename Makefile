@@ -183,6 +183,7 @@ fuzz:
 ## The sockets beside their peers: tables and plots in docs/performance.md. Needs libzmq and two
 ## cores with nothing else to do, for half an hour.
 bench:
+	cargo build --release -p sealwire-libzmq
 	cd bench && cargo build --release -p sealwire-bench-sockets
 	bench/target/release/sealwire-bench-sockets run --out docs/performance/sockets.json
 	bench/target/release/sealwire-bench-sockets render docs/performance/sockets.json docs/performance.md

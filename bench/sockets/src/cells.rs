@@ -3,8 +3,9 @@
 use clap::ValueEnum;
 
 use crate::contender::{
-    CURVE_PAIRS, Contender, LIBZMQ_CURVE, LIBZMQ_NULL, OMQ_BLAKE3, OMQ_CURVE, OMQ_NULL,
-    ONE_AND_BATCHES, SEALWIRE_BLAKE3, SEALWIRE_CURVE, SEALWIRE_NULL, TCP, TLS, ZMQ_RS_NULL, ZMTP,
+    BY_LIBZMQS_FUNCTIONS, CURVE_PAIRS, Contender, LIBZMQ_CURVE, LIBZMQ_NULL, OMQ_BLAKE3, OMQ_CURVE,
+    OMQ_NULL, ONE_AND_BATCHES, SEALWIRE_BLAKE3, SEALWIRE_CURVE, SEALWIRE_NULL, TCP, TLS,
+    ZMQ_RS_NULL, ZMTP,
 };
 use crate::task::Work;
 
@@ -17,6 +18,9 @@ pub(crate) enum Table {
     PushPullMixed,
     /// One message a call, and 64.
     PushPullBatches,
+    /// One library by its own functions and by libzmq's.
+    PushPullAsLibzmq,
+    ReqRepAsLibzmq,
     /// A core for each process.
     ReqRepTwoCores,
     /// Both processes on one core.
@@ -145,6 +149,28 @@ pub(crate) const PLANS: &[Plan] = &[
         axis: Axis::Size,
         columns: &[16, 64, 256, 1 << 10],
         contenders: ONE_AND_BATCHES,
+    },
+    Plan {
+        table: Table::PushPullAsLibzmq,
+        title: "PUSH to PULL over TCP by a program for libzmq, messages a second",
+        about: "What libzmq's functions cost beside our own, and what they gain beside libzmq; BLAKE3 is by rules.",
+        work: Work::PushPull,
+        endpoint: TCP_ENDPOINT,
+        one_core: false,
+        axis: Axis::Size,
+        columns: &[64, 1 << 10, 4 << 10, 64 << 10],
+        contenders: BY_LIBZMQS_FUNCTIONS,
+    },
+    Plan {
+        table: Table::ReqRepAsLibzmq,
+        title: "REQ to REP and back over TCP by a program for libzmq, microseconds",
+        about: "The same for round trips, a core for each process.",
+        work: Work::ReqRep,
+        endpoint: TCP_ENDPOINT,
+        one_core: false,
+        axis: Axis::Size,
+        columns: &[64, 1 << 10],
+        contenders: BY_LIBZMQS_FUNCTIONS,
     },
     Plan {
         table: Table::ReqRepTwoCores,

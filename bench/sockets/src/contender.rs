@@ -13,6 +13,8 @@ pub(crate) enum Library {
     #[value(name = "sealwire-by-64")]
     SealwireBatches,
     Libzmq,
+    /// The program for libzmq with our `libzmq.so.5`. BLAKE3 is by rules: the program does not know of it.
+    SealwireAsLibzmq,
     Omq,
     /// The last version that had BLAKE3ZMQ.
     #[value(name = "omq-0.13")]
@@ -73,6 +75,11 @@ pub(crate) const SEALWIRE_BATCHES_BLAKE3: Contender =
     contender(Library::SealwireBatches, Mechanism::Blake3);
 pub(crate) const LIBZMQ_NULL: Contender = contender(Library::Libzmq, Mechanism::Null);
 pub(crate) const LIBZMQ_CURVE: Contender = contender(Library::Libzmq, Mechanism::Curve);
+pub(crate) const AS_LIBZMQ_NULL: Contender = contender(Library::SealwireAsLibzmq, Mechanism::Null);
+pub(crate) const AS_LIBZMQ_CURVE: Contender =
+    contender(Library::SealwireAsLibzmq, Mechanism::Curve);
+pub(crate) const AS_LIBZMQ_BLAKE3: Contender =
+    contender(Library::SealwireAsLibzmq, Mechanism::Blake3);
 pub(crate) const OMQ_NULL: Contender = contender(Library::Omq, Mechanism::Null);
 pub(crate) const OMQ_CURVE: Contender = contender(Library::Omq, Mechanism::Curve);
 pub(crate) const OMQ_BLAKE3: Contender = contender(Library::OmqBlake3, Mechanism::Blake3);
@@ -99,6 +106,18 @@ pub(crate) const ONE_AND_BATCHES: &[Contender] = &[
     SEALWIRE_BATCHES_BLAKE3,
     SEALWIRE_NULL,
     SEALWIRE_BATCHES_NULL,
+    LIBZMQ_NULL,
+];
+
+/// One library by its own functions and by libzmq's, and libzmq.
+pub(crate) const BY_LIBZMQS_FUNCTIONS: &[Contender] = &[
+    SEALWIRE_BLAKE3,
+    AS_LIBZMQ_BLAKE3,
+    SEALWIRE_CURVE,
+    AS_LIBZMQ_CURVE,
+    LIBZMQ_CURVE,
+    SEALWIRE_NULL,
+    AS_LIBZMQ_NULL,
     LIBZMQ_NULL,
 ];
 
@@ -139,6 +158,7 @@ impl fmt::Display for Library {
             Library::Sealwire => "Sealwire",
             Library::SealwireBatches => "Sealwire by 64",
             Library::Libzmq => "libzmq",
+            Library::SealwireAsLibzmq => "Sealwire as libzmq",
             Library::Omq => "omq",
             Library::OmqBlake3 => "omq 0.13",
             Library::ZmqRs => "zmq.rs",
@@ -170,7 +190,10 @@ impl FromStr for Contender {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let all = ZMTP.iter().chain([&TCP, &TLS]);
-        let all = all.chain(CURVE_PAIRS).chain(ONE_AND_BATCHES);
+        let all = all
+            .chain(CURVE_PAIRS)
+            .chain(ONE_AND_BATCHES)
+            .chain(BY_LIBZMQS_FUNCTIONS);
         all.copied()
             .find(|contender| contender.to_string().eq_ignore_ascii_case(name))
             .ok_or_else(|| format!("there is no contender {name:?}; try \"sealwire blake3\""))

@@ -13,6 +13,7 @@ mod cells;
 mod contender;
 mod control;
 mod hex;
+mod installed;
 mod libraries;
 mod machine;
 mod render;

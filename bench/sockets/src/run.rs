@@ -1,7 +1,7 @@
 //! Starts the processes, in rounds, and keeps what they found.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -13,9 +13,10 @@ use serde::de::DeserializeOwned;
 
 use crate::cells::{PLANS, Plan, Table, Unit};
 use crate::contender::{Contender, Library};
+use crate::installed::Installed;
 use crate::results::{Figure, Results};
 use crate::side::Introduction;
-use crate::task::Work;
+use crate::task::{Role, Work};
 use crate::work::Measured;
 use crate::{Outcome, machine, render};
 
@@ -53,6 +54,10 @@ pub(crate) struct Options {
     /// Three rounds of 300 ms
     #[arg(long)]
     quick: bool,
+
+    /// Our libzmq.so.5, for the contenders that run on it
+    #[arg(long, default_value = "target/release/libsealwire_libzmq.so")]
+    libzmq_library: PathBuf,
 
     /// Print the figures as one JSON object
     #[arg(long)]
@@ -133,7 +138,7 @@ fn measure(plan: &Plan, column: usize, options: &Options) -> Outcome<Vec<Figure>
             if *failed {
                 continue;
             }
-            match turn_of(**contender, plan, column, turn) {
+            match turn_of(**contender, plan, column, turn, &options.libzmq_library) {
                 Ok(measured) => {
                     let (first, second) = match plan.unit() {
                         Unit::PerSecond => (measured.per_second, None),
@@ -161,15 +166,30 @@ fn measure(plan: &Plan, column: usize, options: &Options) -> Outcome<Vec<Figure>
         .collect())
 }
 
-fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outcome<Measured> {
+fn turn_of(
+    contender: Contender,
+    plan: &Plan,
+    column: usize,
+    turn: u64,
+    libzmq_library: &Path,
+) -> Outcome<Measured> {
+    let installed = match contender.client() {
+        Library::SealwireAsLibzmq => Some(Installed::new(libzmq_library)?),
+        _ => None,
+    };
+    let environment = |role| {
+        installed.as_ref().map_or_else(Vec::new, |installed| {
+            installed.environment(role, contender.mechanism)
+        })
+    };
     let [first, last] = cores::two_apart().ok_or("two cores are needed")?;
     let (size, peers) = plan.shape(column);
     let timeout =
         TIMEOUT + Duration::from_millis(turn) * 2 + TIMEOUT_PER_PEER * peers.min(20_000) as u32;
-    let arguments = |role: &str, library: Library, core: usize, endpoint: &str| {
+    let arguments = |role: Role, library: Library, core: usize, endpoint: &str| {
         [
             name_of(&plan.work),
-            role.to_owned(),
+            name_of(&role),
             format!("--library={}", name_of(&library)),
             format!("--mechanism={}", name_of(&contender.mechanism)),
             format!("--size={size}"),
@@ -183,7 +203,10 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
     };
     if plan.endpoint.starts_with("inproc") {
         let library = contender.server();
-        let mut both = Side::start(arguments("both", library, last, plan.endpoint))?;
+        let mut both = Side::start(
+            arguments(Role::Both, library, last, plan.endpoint),
+            environment(Role::Both),
+        )?;
         return both.read(timeout);
     }
     let directory = env::temp_dir().join(format!("sealwire-bench-{}", process::id()));
@@ -196,14 +219,18 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
         plan.endpoint.to_owned()
     };
     let server_core = if plan.one_core { first } else { last };
-    let server_arguments = arguments("server", contender.server(), server_core, &endpoint);
-    let mut server = Side::start(server_arguments)?;
+    let server_arguments = arguments(Role::Server, contender.server(), server_core, &endpoint);
+    let mut server = Side::start(server_arguments, environment(Role::Server))?;
     let introduction: Introduction = server.read(timeout)?;
-    let mut client_arguments =
-        arguments("client", contender.client(), first, &introduction.endpoint);
+    let mut client_arguments = arguments(
+        Role::Client,
+        contender.client(),
+        first,
+        &introduction.endpoint,
+    );
     client_arguments.push(format!("--key={}", introduction.key));
     client_arguments.push(format!("--control={}", introduction.control));
-    let mut client = Side::start(client_arguments)?;
+    let mut client = Side::start(client_arguments, environment(Role::Client))?;
     let measured = match plan.work {
         Work::PushPull | Work::Idle => server.read(timeout),
         _ => client.read(timeout),
@@ -226,10 +253,11 @@ struct Side {
 }
 
 impl Side {
-    fn start(arguments: Vec<String>) -> Outcome<Self> {
+    fn start(arguments: Vec<String>, environment: Vec<(&str, String)>) -> Outcome<Self> {
         let mut child = Command::new(env::current_exe()?)
             .arg("side")
             .args(arguments)
+            .envs(environment)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -32,7 +32,7 @@ pub(crate) fn run(task: &Task) -> Outcome<()> {
     });
     match task.library {
         Library::Sealwire | Library::SealwireBatches => run_with::<sealwire::Node>(task),
-        Library::Libzmq => run_with::<libzmq::Node>(task),
+        Library::Libzmq | Library::SealwireAsLibzmq => run_with::<libzmq::Node>(task),
         Library::Omq => run_with::<omq::newest::Node>(task),
         Library::OmqBlake3 => run_with::<omq::with_blake3::Node>(task),
         Library::ZmqRs => run_with::<zmq_rs::Node>(task),

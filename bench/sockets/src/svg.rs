@@ -25,6 +25,7 @@ fn style(contender: Contender) -> (&'static str, &'static str) {
         Library::Sealwire => "#c1121f",
         Library::SealwireBatches => "#780000",
         Library::Libzmq => "#1d4e89",
+        Library::SealwireAsLibzmq => "#6a4c93",
         Library::Omq | Library::OmqBlake3 => "#2a9d4a",
         Library::ZmqRs => "#8a5a00",
         Library::Tcp | Library::Tls => "#666666",

@@ -1,9 +1,9 @@
 //! The ratios that the project set itself.
 
 use crate::contender::{
-    Contender, LIBZMQ_CURVE, LIBZMQ_NULL, LIBZMQ_TO_LIBZMQ, LIBZMQ_TO_SEALWIRE, OMQ_BLAKE3,
-    OMQ_CURVE, OMQ_NULL, SEALWIRE_BLAKE3, SEALWIRE_CURVE, SEALWIRE_NULL, SEALWIRE_TO_LIBZMQ, TCP,
-    TLS, ZMQ_RS_NULL,
+    AS_LIBZMQ_BLAKE3, AS_LIBZMQ_CURVE, AS_LIBZMQ_NULL, Contender, LIBZMQ_CURVE, LIBZMQ_NULL,
+    LIBZMQ_TO_LIBZMQ, LIBZMQ_TO_SEALWIRE, OMQ_BLAKE3, OMQ_CURVE, OMQ_NULL, SEALWIRE_BLAKE3,
+    SEALWIRE_CURVE, SEALWIRE_NULL, SEALWIRE_TO_LIBZMQ, TCP, TLS, ZMQ_RS_NULL,
 };
 
 pub(crate) struct Target {
@@ -52,6 +52,22 @@ const fn target(
     }
 }
 
+/// What is meant of a program for libzmq that runs on Sealwire, unchanged.
+const fn as_libzmq(
+    columns: &'static [usize],
+    ours: Contender,
+    against: &'static [Contender],
+    ratio: f64,
+) -> Target {
+    Target {
+        table: "push-pull-as-libzmq",
+        columns,
+        ours,
+        against,
+        ratio,
+    }
+}
+
 /// Replacing one side of a running system never makes it slower.
 const fn one_side_replaced(ours: Contender) -> Target {
     Target {
@@ -85,6 +101,21 @@ pub(crate) const TARGETS: &[Target] = &[
     ),
     one_side_replaced(LIBZMQ_TO_SEALWIRE),
     one_side_replaced(SEALWIRE_TO_LIBZMQ),
+    as_libzmq(&[64], AS_LIBZMQ_NULL, &[LIBZMQ_NULL], 1.5),
+    as_libzmq(&[64], AS_LIBZMQ_CURVE, &[LIBZMQ_CURVE], 3.0),
+    as_libzmq(
+        &[64, KIB, 4 * KIB, 64 * KIB],
+        AS_LIBZMQ_BLAKE3,
+        &[SEALWIRE_BLAKE3],
+        0.85,
+    ),
+    target(
+        "req-rep-as-libzmq",
+        &[64, KIB],
+        AS_LIBZMQ_BLAKE3,
+        &[SEALWIRE_BLAKE3],
+        0.85,
+    ),
     target(
         "req-rep-two-cores",
         &[64, KIB],

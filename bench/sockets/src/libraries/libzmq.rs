@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{Kind, first_byte, run_blocking};
 use crate::Outcome;
-use crate::contender::Mechanism;
+use crate::contender::{Library, Mechanism};
 use crate::task::Task;
 
 /// One for both threads, which `inproc` needs.
@@ -43,6 +43,10 @@ impl super::Node for Node {
     type Socket = Socket;
 
     fn new(task: &Task) -> Outcome<Self> {
+        let ours = zmq::has("sealwire") == Some(true);
+        if ours != (task.library == Library::SealwireAsLibzmq) {
+            return Err("the loader found the other libzmq.so.5".into());
+        }
         Ok(Node {
             mechanism: task.mechanism,
             queue: task.queue() as i32,
