@@ -52,7 +52,7 @@ const fn target(
     }
 }
 
-/// What is meant of a program for libzmq that runs on Sealwire, unchanged.
+/// Targets of a program for libzmq that runs on Sealwire, unchanged.
 const fn as_libzmq(
     columns: &'static [usize],
     ours: Contender,

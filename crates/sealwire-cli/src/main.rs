@@ -5,6 +5,7 @@
 
 mod bench;
 mod demo;
+mod doctor;
 mod duration;
 mod exit;
 mod file;
@@ -120,6 +121,9 @@ enum Command {
     Xsub(duplex::XSubOptions),
     /// Connect two sockets and pass everything on
     Proxy(Box<proxy::ProxyOptions>),
+    /// Try a connection step by step, and say what to mend
+    #[command(after_help = doctor::HELP)]
+    Doctor(Box<doctor::DoctorOptions>),
     /// Encrypt a file or pipe under a symmetric key
     #[command(after_help = file::SEAL)]
     Seal(file::FileOptions),
@@ -172,6 +176,7 @@ impl Command {
             Command::Xpub(options) => duplex::xpub(options),
             Command::Xsub(options) => duplex::xsub(options),
             Command::Proxy(options) => proxy::run(options),
+            Command::Doctor(options) => doctor::run(options),
             Command::Seal(options) => file::seal(options),
             Command::Open(options) => file::open(options),
             Command::Newplex(command) => command.run(),
@@ -209,6 +214,7 @@ impl Command {
             Command::Router(options) => options.answer.connection.report.json,
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,
+            Command::Doctor(options) => options.report.json,
             Command::Newplex(command) => command.json(),
             Command::Tunnel(command) => command.json(),
             Command::Bench(command) => command.json(),

@@ -5,6 +5,7 @@ mod support;
 mod accounts;
 mod bench;
 mod demo;
+mod doctor;
 mod every_type;
 mod failures;
 #[cfg(target_os = "linux")]

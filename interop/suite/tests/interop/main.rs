@@ -6,6 +6,7 @@
 mod certificates;
 mod curve;
 mod data_phases;
+mod doctor;
 mod drafts;
 mod errors;
 mod handover;
