@@ -4,10 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use sealwire::keys::Readers;
 use sealwire::{Generate as _, KeyPair, PublicKey, SecretKey, keys};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
-use crate::exit::Failure;
+use crate::exit::{Code, Failure};
 use crate::file;
 
 /// Make a key pair, or a symmetric key for files
@@ -23,6 +25,19 @@ pub(crate) struct KeygenOptions {
     /// alone
     #[arg(long, requires = "out")]
     czmq: bool,
+
+    /// Make the pair that belongs to a seed, the same each time: 32 bytes, or as a line of 64 (hex) or 40 (Z85)
+    /// characters, in a file that only you may read; '-' for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "symmetric")]
+    from_seed: Option<PathBuf>,
+
+    /// Print the public key that belongs to a secret key, and nothing else
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["out", "czmq", "from_seed", "symmetric"]
+    )]
+    print_public: Option<PathBuf>,
 
     /// Print keys in hexadecimal (64 characters) instead of Z85 (40 characters)
     #[arg(long)]
@@ -43,6 +58,8 @@ Examples:
   sealwire keygen --out server        server.pub for the clients, server.key for the server
   sealwire keygen --out node --czmq   node.key and node.key_secret, for CURVE with libzmq
   sealwire keygen --json              {\"public_key\":...,\"secret_key\":...}
+  sealwire keygen --print-public server.key
+  vault kv get -field=seed secret/server | sealwire keygen --from-seed - --out server
   sealwire keygen --symmetric my.key  a key for 'sealwire seal' and 'sealwire open'
   cat alice.pub                       a CZMQ certificate; other ZeroMQ tools read it
 
@@ -60,6 +77,12 @@ struct KeyRecord<'a> {
     public_key_file: Option<&'a Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     secret_key_file: Option<&'a Path>,
+}
+
+/// What `--print-public --json` prints.
+#[derive(Serialize)]
+struct PublicKeyRecord<'a> {
+    public_key: &'a str,
 }
 
 /// What `--symmetric --json` prints. The key itself stays in its file.
@@ -93,7 +116,14 @@ pub(crate) fn run(options: &KeygenOptions) -> Result<(), Failure> {
             .print(options.json)
             .map_err(|error| Failure::output(&error));
     }
-    let keys = KeyPair::generate();
+    if let Some(path) = &options.print_public {
+        let public = keys::read_key_pair(path)?.public();
+        return print_public(&public, options).map_err(|error| Failure::output(&error));
+    }
+    let keys = match &options.from_seed {
+        Some(path) => keys::key_pair_from_seed(&*read_seed(path)?),
+        None => KeyPair::generate(),
+    };
     let files = match &options.out {
         Some(stem) if options.czmq => Some(keys::write_czmq_certificate(stem, &keys)?),
         Some(stem) => Some(keys::write_key_pair(stem, &keys)?),
@@ -113,6 +143,41 @@ pub(crate) fn run(options: &KeygenOptions) -> Result<(), Failure> {
         secret_key_file,
     };
     print(&record, options.json).map_err(|error| Failure::output(&error))
+}
+
+fn print_public(key: &PublicKey, options: &KeygenOptions) -> io::Result<()> {
+    let text = public_text(key, options.hex);
+    let mut out = io::stdout().lock();
+    if options.json {
+        let record = PublicKeyRecord { public_key: &text };
+        serde_json::to_writer(&mut out, &record)?;
+        return out.write_all(b"\n");
+    }
+    writeln!(out, "{text}")
+}
+
+/// 32 bytes as they are, or as a key is written.
+fn read_seed(path: &Path) -> Result<Zeroizing<[u8; 32]>, Failure> {
+    // Its permissions count, whatever it is called.
+    let path = match path == Path::new("-") {
+        true => Path::new("/dev/stdin"),
+        false => path,
+    };
+    let bytes = keys::read_secret_file(path, Readers::Owner)?;
+    if let Ok(seed) = bytes.as_slice().try_into() {
+        return Ok(Zeroizing::new(seed));
+    }
+    let text = std::str::from_utf8(&bytes).unwrap_or_default().trim();
+    match text.parse::<SecretKey>() {
+        Ok(seed) => Ok(Zeroizing::new(*seed.as_bytes())),
+        Err(_) => Err(Failure::new(
+            Code::Failed,
+            format!(
+                "{} is no seed: it needs 32 random bytes, or a line of 64 (hex) or 40 (Z85) characters",
+                path.display()
+            ),
+        )),
+    }
 }
 
 fn print(record: &KeyRecord<'_>, json: bool) -> io::Result<()> {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod check_config;
 mod demo;
 mod doctor;
 mod duration;
@@ -121,6 +122,8 @@ enum Command {
     Xsub(duplex::XSubOptions),
     /// Connect two sockets and pass everything on
     Proxy(Box<proxy::ProxyOptions>),
+    /// Check files of keys, lists, passwords, certificates and rules before they are used
+    CheckConfig(Box<check_config::CheckOptions>),
     /// Try a connection step by step, and say what to mend
     #[command(after_help = doctor::HELP)]
     Doctor(Box<doctor::DoctorOptions>),
@@ -176,6 +179,7 @@ impl Command {
             Command::Xpub(options) => duplex::xpub(options),
             Command::Xsub(options) => duplex::xsub(options),
             Command::Proxy(options) => proxy::run(options),
+            Command::CheckConfig(options) => check_config::run(options),
             Command::Doctor(options) => doctor::run(options),
             Command::Seal(options) => file::seal(options),
             Command::Open(options) => file::open(options),
@@ -214,6 +218,7 @@ impl Command {
             Command::Router(options) => options.answer.connection.report.json,
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,
+            Command::CheckConfig(options) => options.json,
             Command::Doctor(options) => options.report.json,
             Command::Newplex(command) => command.json(),
             Command::Tunnel(command) => command.json(),

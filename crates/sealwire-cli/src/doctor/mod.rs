@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use sealwire::blocking::Socket;
-use sealwire::options::ReconnectStop;
 use sealwire::{Endpoint, Event, Mechanism, Monitor, Peer, SocketType};
 
 use self::diagnosis::Diagnosis;
@@ -112,8 +111,7 @@ pub(crate) fn run(options: &DoctorOptions) -> Result<(), Failure> {
         .connect_timeout(options.timeout)
         .handshake_timeout(options.timeout)
         .heartbeat(HEARTBEAT.min(options.timeout))
-        .heartbeat_timeout(twice)
-        .reconnect_stop(ReconnectStop::ALWAYS);
+        .heartbeat_timeout(twice);
     let endpoints = std::slice::from_ref(endpoint);
     let socket = options
         .tls

@@ -132,9 +132,10 @@ impl Steps {
         diagnosis: &Diagnosis,
         failure: &ConnectionFailure,
     ) -> Result<Failure, Failure> {
-        // The handshake came to this step through those before it.
+        // The handshake came to this step through those before it, which are told if it was completed.
         for step in [Step::Greeting, Step::Mechanism, Step::Key] {
-            if step < diagnosis.step && (step != Step::Key || self.has_keys) {
+            let is_passed = step < diagnosis.step && !failure.was_ready();
+            if is_passed && (step != Step::Key || self.has_keys) {
                 self.done(step, "agreed upon")?;
             }
         }

@@ -1,7 +1,7 @@
 //! `doctor` against real peers: each exit code that this machine can cause.
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
 use serde_json::Value;
@@ -143,6 +143,7 @@ fn another_key() {
     let wrong = wrong.finish().expect_code(17);
     says(&wrong, "key            FAILED", "compare --server-key");
     assert!(wrong.text().contains("mechanism      ok"), "{wrong:?}");
+    assert_eq!(wrong.text().lines().count(), 6, "{wrong:?}");
 }
 
 #[test]
@@ -153,6 +154,7 @@ fn a_client_that_is_not_let_in() {
     let mallory = mallory.finish().expect_code(18);
     says(&mallory, "authorisation  FAILED", "allow-list");
     assert!(mallory.text().contains("key            ok"), "{mallory:?}");
+    assert_eq!(mallory.text().lines().count(), 7, "{mallory:?}");
 }
 
 #[test]
@@ -191,4 +193,76 @@ fn what_cannot_be_tried_is_refused() {
     assert!(far.stderr.contains("leaves this machine"), "{far:?}");
     run(&["doctor", "tcp://127.0.0.1:1", "--as", "stream"]).expect_code(2);
     run(&["doctor", "tcp://127.0.0.1:1", "--as", "nothing"]).expect_code(2);
+}
+
+/// A greeting of ZMTP 3.1.
+fn greeting(mechanism: &[u8]) -> [u8; 64] {
+    let mut greeting = [0; 64];
+    greeting[0] = 0xff;
+    greeting[8] = 1;
+    greeting[9..12].copy_from_slice(&[0x7f, 3, 1]);
+    greeting[12..12 + mechanism.len()].copy_from_slice(mechanism);
+    greeting
+}
+
+#[test]
+fn a_peer_that_leaves_after_the_handshake() {
+    const READY: &[u8] = b"\x04\x19\x05READY\x0bSocket-Type\0\0\0\x03REP";
+    let agrees = |stream: &mut TcpStream| {
+        stream.write_all(&greeting(b"NULL")).unwrap();
+        stream.write_all(READY).unwrap();
+        // Theirs: a greeting, and the begin of READY.
+        stream.read_exact(&mut [0; 66]).unwrap();
+    };
+    let closes = listener(move |mut stream| {
+        agrees(&mut stream);
+        stream.shutdown(Shutdown::Write).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let left = run(&["doctor", &closes]).expect_code(20);
+    says(
+        &left,
+        "answer         FAILED",
+        "closed the connection at once",
+    );
+    let breaks = listener(move |mut stream| {
+        agrees(&mut stream);
+        // No frame of ZMTP.
+        stream.write_all(&[0xff; 64]).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let broken = run(&["doctor", &breaks]).expect_code(20);
+    says(&broken, "answer         FAILED", "broke the connection");
+    for finished in [left, broken] {
+        assert!(
+            finished.text().contains("socket types   ok"),
+            "{finished:?}"
+        );
+        let steps = finished.text().lines().count();
+        assert_eq!(steps, 8, "each is told once: {finished:?}");
+    }
+}
+
+/// libzmq reads our greeting to its end before it has sent its own, and closes if the mechanisms differ.
+#[test]
+fn the_mechanism_of_a_peer_that_closes_before_it_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = address(&listener);
+    thread::spawn(move || {
+        let (mut first, _) = listener.accept().unwrap();
+        first.write_all(&greeting(b"CURVE")[..10]).unwrap();
+        first.read_exact(&mut [0; 64]).unwrap();
+        first.shutdown(Shutdown::Write).unwrap();
+        let (mut second, _) = listener.accept().unwrap();
+        second.read_exact(&mut [0; 11]).unwrap();
+        second.write_all(&greeting(b"CURVE")).unwrap();
+    });
+    let found = run(&["doctor", &address]).expect_code(16);
+    says(
+        &found,
+        "mechanism      FAILED",
+        "has the mechanism CURVE and this side NULL",
+    );
+    assert!(found.text().contains("greeting       ok"), "{found:?}");
+    assert!(!found.text().contains("key "), "NULL has none: {found:?}");
 }

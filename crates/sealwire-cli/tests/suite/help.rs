@@ -10,9 +10,34 @@ fn every_command_explains_itself() {
     }
     assert!(!overview.text().contains("bench-side"), "hidden");
     for command in [
-        "push", "pull", "scatter", "gather", "pub", "sub", "radio", "dish", "req", "rep", "pair",
-        "channel", "dealer", "router", "client", "server", "peer", "stream", "xpub", "xsub",
-        "proxy", "keygen", "bench", "seal", "open", "rpc", "doctor",
+        "push",
+        "pull",
+        "scatter",
+        "gather",
+        "pub",
+        "sub",
+        "radio",
+        "dish",
+        "req",
+        "rep",
+        "pair",
+        "channel",
+        "dealer",
+        "router",
+        "client",
+        "server",
+        "peer",
+        "stream",
+        "xpub",
+        "xsub",
+        "proxy",
+        "keygen",
+        "bench",
+        "seal",
+        "open",
+        "rpc",
+        "doctor",
+        "check-config",
     ] {
         let help = run(&[command, "--help"]).expect_code(0);
         assert!(help.text().contains("Examples:"), "{command}");

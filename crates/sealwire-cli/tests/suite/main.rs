@@ -4,6 +4,8 @@ mod support;
 
 mod accounts;
 mod bench;
+#[cfg(unix)]
+mod check_config;
 mod demo;
 mod doctor;
 mod every_type;

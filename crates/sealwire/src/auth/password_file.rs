@@ -96,6 +96,16 @@ impl PasswordFile {
         })
     }
 
+    /// Returns the number of users, as they were read last.
+    pub fn len(&self) -> usize {
+        self.snapshot().table.len()
+    }
+
+    /// Returns whether there is no user, so that nobody is let in.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     fn snapshot(&self) -> Arc<Snapshot> {
         // The lock is held to copy or replace the pointer only.
         self.current

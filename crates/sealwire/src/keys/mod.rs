@@ -1,4 +1,4 @@
-//! Key pairs on disk: generation, files, and CZMQ certificates.
+//! Key pairs on disk: generation, seeds, files, and CZMQ certificates.
 //!
 //! A public key is 32 bytes, written in Z85 (40 characters, ZeroMQ's convention) or hex. Files have
 //! the layout of CZMQ certificates, so that other ZeroMQ tools read them. A bare key on a line of
@@ -6,6 +6,7 @@
 
 mod certificate;
 mod reading;
+mod seed;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -17,8 +18,11 @@ use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
 use zeroize::Zeroizing;
 
 use certificate::Certificate;
-pub(crate) use reading::{MAX_FILE_SIZE, open_regular, read_bounded, read_opened_secret};
+pub(crate) use reading::{
+    MAX_FILE_SIZE, check_mode, open_regular, read_bounded, read_opened_secret,
+};
 pub use reading::{Readers, read_public_file, read_secret_file};
+pub use seed::key_pair_from_seed;
 
 /// A key file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +44,7 @@ pub enum KeyFileError {
         /// What the system said.
         source: io::Error,
     },
-    /// Others than those who should may read or change a secret.
+    /// Others than those who should may read or change a secret, or everybody may change a public key or a list.
     #[error("{} may be {} by others (mode {mode:03o}): {}", .path.display(), reading::exposed_to(*.mode, *.readers), reading::advice(*.mode, *.readers))]
     Permissions {
         /// The file.
@@ -321,6 +325,7 @@ fn parse_key<K: FromStr>(path: &Path, line: usize, text: &str) -> Result<K, KeyF
 fn read_text(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     let read = |source| KeyFileError::read(path, source);
     let file = fs::File::open(path).map_err(read)?;
+    reading::check_permissions(&file, path, Readers::Everybody)?;
     text_of(path, read_bounded(file, path, MAX_FILE_SIZE)?)
 }
 

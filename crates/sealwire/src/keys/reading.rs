@@ -1,7 +1,7 @@
 //! Reads files. Each is opened once, and both the checks and the reading use the handle. A path may
 //! name another file a moment later, so no path is used twice.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -12,13 +12,16 @@ use super::KeyFileError;
 /// Size of the largest file that is read as keys, passwords or certificates, in bytes.
 pub(crate) const MAX_FILE_SIZE: u64 = 16 << 20;
 
-/// The users that may read a file that holds a secret. Nobody but the owner may change it.
+/// The users that may read a file of keys. Of one that holds a secret nobody but the owner may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
     /// The owner alone: secret keys and passwords (`chmod 600`).
     Owner,
     /// The owner and the group, as for TLS keys that several services read (`chmod 640`).
     OwnerAndGroup,
+    /// Everybody: public keys, lists of them, certificates. The owner and the group may change it
+    /// (`chmod o-w`), else anybody on the machine could put a key of their own there.
+    Everybody,
 }
 
 impl Readers {
@@ -27,6 +30,7 @@ impl Readers {
         match self {
             Readers::Owner => 0o077,
             Readers::OwnerAndGroup => 0o037,
+            Readers::Everybody => 0o002,
         }
     }
 }
@@ -47,6 +51,7 @@ pub(super) fn advice(mode: u32, readers: Readers) -> &'static str {
         ("read", Readers::OwnerAndGroup) => "run chmod 640 on it and consider the key leaked",
         (_, Readers::Owner) => "run chmod 600 on it and look at what it holds",
         (_, Readers::OwnerAndGroup) => "run chmod 640 on it and look at what it holds",
+        (_, Readers::Everybody) => "run chmod o-w on it and look at what it holds",
     }
 }
 
@@ -70,10 +75,11 @@ pub fn read_secret_file(
 ///
 /// # Errors
 ///
-/// [`KeyFileError::Read`]; [`KeyFileError::TooLarge`].
+/// [`KeyFileError::Permissions`] when everybody may change it; [`KeyFileError::Read`]; [`KeyFileError::TooLarge`].
 pub fn read_public_file(path: impl AsRef<Path>) -> Result<Vec<u8>, KeyFileError> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|source| KeyFileError::read(path, source))?;
+    check_permissions(&file, path, Readers::Everybody)?;
     let mut bytes = read_bounded(file, path, MAX_FILE_SIZE)?;
     Ok(std::mem::take(&mut *bytes))
 }
@@ -127,18 +133,29 @@ pub(crate) fn read_bounded(
     Ok(bytes)
 }
 
-#[cfg(unix)]
 pub(super) fn check_permissions(
     file: &File,
     path: &Path,
     readers: Readers,
 ) -> Result<(), KeyFileError> {
-    use std::os::unix::fs::PermissionsExt as _;
     let metadata = file
         .metadata()
         .map_err(|source| KeyFileError::read(path, source))?;
+    check_mode(&metadata, path, readers)
+}
+
+/// Looks at the mode of a regular file, or of a directory of public keys; nothing else has one that counts. The path is for
+/// errors only.
+#[cfg(unix)]
+pub(crate) fn check_mode(
+    metadata: &Metadata,
+    path: &Path,
+    readers: Readers,
+) -> Result<(), KeyFileError> {
+    use std::os::unix::fs::PermissionsExt as _;
     let mode = metadata.permissions().mode() & 0o777;
-    if metadata.is_file() && mode & readers.forbidden() != 0 {
+    let counts = metadata.is_file() || (metadata.is_dir() && readers == Readers::Everybody);
+    if counts && mode & readers.forbidden() != 0 {
         return Err(KeyFileError::Permissions {
             path: path.into(),
             mode,
@@ -149,8 +166,8 @@ pub(super) fn check_permissions(
 }
 
 #[cfg(not(unix))]
-pub(super) fn check_permissions(
-    _file: &File,
+pub(crate) fn check_mode(
+    _metadata: &Metadata,
     _path: &Path,
     _readers: Readers,
 ) -> Result<(), KeyFileError> {

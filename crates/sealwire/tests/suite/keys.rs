@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use sealwire::auth::AllowedKeysFile;
 use sealwire::keys::{
-    KeyFileError, Readers, read_key_list, read_key_pair, read_public_key, read_secret_file,
-    write_key_pair,
+    KeyFileError, Readers, read_key_list, read_key_pair, read_public_file, read_public_key,
+    read_secret_file, write_key_pair,
 };
 use sealwire::{Generate as _, KeyPair, PublicKey};
 
@@ -99,6 +100,48 @@ fn open_permissions_are_refused() {
         let error = read_secret_file(&path, Readers::OwnerAndGroup).unwrap_err();
         assert!(error.to_string().contains("chmod 640"), "{mode:o}: {error}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_everybody_may_change_lets_nobody_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let (public, _) = write_key_pair(folder.path().join("alice"), &KeyPair::generate()).unwrap();
+    let list = folder.path().join("allowed");
+    fs::create_dir(&list).unwrap();
+    fs::copy(&public, list.join("alice.pub")).unwrap();
+    let mode =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(&public, 0o664);
+    mode(&list, 0o775);
+    assert!(read_public_key(&public).is_ok(), "a group may change it");
+    assert_eq!(AllowedKeysFile::open(&list).unwrap().len(), 1);
+    assert_eq!(AllowedKeysFile::open(&public).unwrap().len(), 1);
+
+    mode(&public, 0o666);
+    mode(&list, 0o1777);
+    let refused = [
+        read_public_key(&public).map(drop),
+        read_key_list(&public).map(drop),
+        read_public_file(&public).map(drop),
+        AllowedKeysFile::open(&public).map(drop),
+        AllowedKeysFile::open(&list).map(drop),
+    ];
+    for error in refused.map(Result::unwrap_err) {
+        assert!(matches!(error, KeyFileError::Permissions { .. }), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("changed by others") && text.contains("chmod o-w"),
+            "{text}"
+        );
+    }
+    // A file of a directory that nobody else may change.
+    mode(&list, 0o755);
+    mode(&list.join("alice.pub"), 0o646);
+    assert!(matches!(
+        AllowedKeysFile::open(&list).map(drop),
+        Err(KeyFileError::Permissions { .. })
+    ));
 }
 
 #[cfg(unix)]

@@ -110,6 +110,16 @@ impl AllowedKeysFile {
         })
     }
 
+    /// Returns the number of keys, as they were read last.
+    pub fn len(&self) -> usize {
+        self.snapshot().keys.len()
+    }
+
+    /// Returns whether there is no key, so that nobody is let in.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     fn snapshot(&self) -> Arc<Snapshot> {
         // The lock is held to copy or replace the pointer only.
         self.current

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use sealwire_zmtp::PublicKey;
 
-use crate::keys::{self, KeyFileError, MAX_FILE_SIZE};
+use crate::keys::{self, KeyFileError, MAX_FILE_SIZE, Readers};
 
 /// What a list may have at most.
 #[derive(Debug)]
@@ -84,6 +84,7 @@ pub(super) fn read(
 ) -> Result<Snapshot, KeyFileError> {
     let read = |source| KeyFileError::read(path, source);
     let metadata = fs::metadata(path).map_err(read)?;
+    keys::check_mode(&metadata, path, Readers::Everybody)?;
     let is_client = metadata.is_dir();
     let device = is_client.then(|| device_of(&metadata));
     let files = if is_client {
@@ -206,7 +207,9 @@ impl Memory {
         let source = |source| KeyFileError::read(file, source);
         let handle = keys::open_regular(file).map_err(source)?;
         // Of the file that is read: the path may lead to another one by now.
-        let stamp = Stamp::of(&handle.metadata().map_err(source)?);
+        let metadata = handle.metadata().map_err(source)?;
+        keys::check_mode(&metadata, file, Readers::Everybody)?;
+        let stamp = Stamp::of(&metadata);
         let bytes = keys::read_bounded(handle, file, MAX_FILE_SIZE)?;
         let digest = blake3::hash(&bytes);
         let same = known.is_some_and(|known| known.digest == digest);
