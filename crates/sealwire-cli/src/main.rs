@@ -122,6 +122,8 @@ enum Command {
     Xsub(duplex::XSubOptions),
     /// Connect two sockets and pass everything on
     Proxy(Box<proxy::ProxyOptions>),
+    /// Pause, resume or end a proxy, or ask what passed through it
+    ProxyControl(Box<proxy::control::ControlOptions>),
     /// Check files of keys, lists, passwords, certificates and rules before they are used
     CheckConfig(Box<check_config::CheckOptions>),
     /// Try a connection step by step, and say what to mend
@@ -179,6 +181,7 @@ impl Command {
             Command::Xpub(options) => duplex::xpub(options),
             Command::Xsub(options) => duplex::xsub(options),
             Command::Proxy(options) => proxy::run(options),
+            Command::ProxyControl(options) => proxy::control::run(options),
             Command::CheckConfig(options) => check_config::run(options),
             Command::Doctor(options) => doctor::run(options),
             Command::Seal(options) => file::seal(options),
@@ -218,6 +221,7 @@ impl Command {
             Command::Router(options) => options.answer.connection.report.json,
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,
+            Command::ProxyControl(options) => options.report.json,
             Command::CheckConfig(options) => options.json,
             Command::Doctor(options) => options.report.json,
             Command::Newplex(command) => command.json(),

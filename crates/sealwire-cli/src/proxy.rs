@@ -1,5 +1,6 @@
 //! `sealwire proxy`: everything that arrives on one side goes out on the other, both ways.
 
+pub(crate) mod control;
 mod stopping;
 
 use std::sync::{Arc, OnceLock};
@@ -102,7 +103,7 @@ struct SteeringOptions {
     #[arg(long, value_name = "ENDPOINT")]
     capture: Vec<Endpoint>,
 
-    /// Handle PAUSE, RESUME, TERMINATE and STATISTICS from here (REP; repeatable)
+    /// Handle PAUSE, RESUME, TERMINATE and STATISTICS from here (REP; repeatable): see proxy-control
     #[arg(long, value_name = "ENDPOINT")]
     control: Vec<Endpoint>,
 }
@@ -163,7 +164,7 @@ Examples:
       --backend-type push --backend-bind tcp://127.0.0.1:5559 \\
       --capture ipc:///run/capture.sock --control ipc:///run/control.sock
     sealwire sub -c ipc:///run/capture.sock
-    sealwire req -c ipc:///run/control.sock -d STATISTICS
+    sealwire proxy-control ipc:///run/control.sock statistics
 
   The same from another machine, for operators with a key:
     sealwire proxy --frontend-type pull --frontend-bind tcp://127.0.0.1:5558 \\

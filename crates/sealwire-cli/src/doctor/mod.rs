@@ -107,7 +107,6 @@ pub(crate) fn run(options: &DoctorOptions) -> Result<(), Failure> {
     let twice = options.timeout.saturating_mul(2);
     let builder = Socket::builder(options.socket_type)
         .security(security)
-        .linger(Duration::ZERO)
         .connect_timeout(options.timeout)
         .handshake_timeout(options.timeout)
         .heartbeat(HEARTBEAT.min(options.timeout))

@@ -38,6 +38,7 @@ fn every_command_explains_itself() {
         "rpc",
         "doctor",
         "check-config",
+        "proxy-control",
     ] {
         let help = run(&[command, "--help"]).expect_code(0);
         assert!(help.text().contains("Examples:"), "{command}");

@@ -84,13 +84,50 @@ fn a_proxy_is_watched_and_steered() {
     let pull = start(&["pull", "-c", &of("backend"), "-n", "1"]);
     run(&["push", "-c", &of("frontend"), "-d", "through"]).expect_code(0);
     assert_eq!(pull.finish().expect_code(0).text(), "through\n");
-    let command = |text: &str| run(&["req", "-c", &of("control"), "-d", text]);
-    command("PAUSE").expect_code(0);
-    command("RESUME").expect_code(0);
-    let answer = command("nonsense").expect_code(0).text().to_owned();
+    let nonsense = ["req", "-c", &of("control"), "-d", "nonsense"];
+    let answer = run(&nonsense).expect_code(0).text().to_owned();
     assert!(answer.starts_with("ERROR"), "{answer}");
-    command("TERMINATE").expect_code(0);
+    let control = of("control");
+    let command =
+        |words: &[&str]| run(&[&["proxy-control", &control][..], words].concat()).expect_code(0);
+    // The puller has it, so it was counted on both sides.
+    let statistics = command(&["statistics", "--json"]);
+    let statistics: serde_json::Value = serde_json::from_str(statistics.text()).unwrap();
+    let [frontend, backend] = ["frontend", "backend"].map(|side| &statistics[side]);
+    assert_eq!(frontend["messages_received"], 1, "{statistics}");
+    assert_eq!(frontend["bytes_received"], 7, "{statistics}");
+    assert_eq!(backend["messages_sent"], 1, "{statistics}");
+    assert_eq!(backend["bytes_sent"], 7, "{statistics}");
+    let words = command(&["statistics"]);
+    assert!(
+        words
+            .text()
+            .starts_with("frontend: 1 messages (7 bytes) received, 0 messages"),
+        "{words:?}"
+    );
+    assert_eq!(words.text().lines().count(), 2, "{words:?}");
+    assert_eq!(command(&["pause"]).text(), "paused\n");
+    assert_eq!(command(&["resume"]).text(), "resumed\n");
+    assert_eq!(
+        command(&["terminate", "--json"]).text(),
+        "{\"event\":\"terminated\",\"message\":\"terminated\"}\n"
+    );
     proxy.finish().expect_code(0);
+}
+
+#[test]
+fn commands_reach_proxies_only() {
+    let mut rep = start(&["rep", "-b", ANY, "--echo"]);
+    let echoes = run(&["proxy-control", &rep.endpoint(), "pause"]).expect_code(1);
+    assert!(echoes.stderr.contains("PAUSE"), "{echoes:?}");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let gone = format!("tcp://{}", listener.local_addr().unwrap());
+    drop(listener);
+    run(&["proxy-control", &gone, "pause", "-t", "1s"]).expect_code(5);
+    let keys = Keys::new();
+    let mut rep = keys.server(&["rep", "--echo"]);
+    let stranger = ["proxy-control", &rep.endpoint(), "terminate", "-t", "2s"];
+    keys.client("mallory", &stranger).finish().expect_code(4);
 }
 
 #[test]
