@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context as TaskContext, Waker};
 
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyList, PyType};
 use sealwire::embed;
+use sealwire::metrics::{Amount, ContextMetrics};
 
 use crate::lifecycle::OfProcess;
 use crate::socket::Opened;
@@ -111,6 +112,15 @@ pub(crate) struct Context {
     pub(crate) shared: Arc<Shared>,
 }
 
+impl Context {
+    fn snapshot(&self, py: Python<'_>) -> PyResult<ContextMetrics> {
+        let inner = self.shared.inner(py)?;
+        // It takes the locks of all sockets.
+        let metrics = py.detach(|| inner.metrics());
+        metrics.map_err(|error| crate::error::of_socket(py, error))
+    }
+}
+
 #[pymethods]
 impl Context {
     #[new]
@@ -158,6 +168,30 @@ impl Context {
     fn destroy(&self, py: Python<'_>, linger: Option<f64>) -> PyResult<()> {
         self.shared.terminated.store(true, Ordering::SeqCst);
         wait_for(py, close_where(linger, |socket| socket.is_of(&self.shared)))
+    }
+
+    /// Its numbers in the text format of Prometheus (`text/plain; version=0.0.4`).
+    fn prometheus(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.snapshot(py)?.prometheus())
+    }
+
+    /// Its numbers: name, labels and value of each.
+    fn _numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        for sample in self.snapshot(py)?.samples() {
+            for number in sample.numbers() {
+                let labels = PyDict::new(py);
+                for (name, value) in sample.labels_of(&number) {
+                    labels.set_item(name, value)?;
+                }
+                let name = format!("{}{}", sample.metric.name, number.suffix);
+                match number.amount {
+                    Amount::Count(count) => all.append((name, labels, count))?,
+                    amount => all.append((name, labels, amount.as_f64()))?,
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Closes its sockets as `term` does, and waits until its threads have ended: before a fork, for example.

@@ -15,6 +15,7 @@ mod errors;
 mod gvl;
 mod keys;
 mod message;
+mod metrics;
 mod monitor;
 mod nacl;
 mod newplex;
@@ -41,6 +42,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     account::define(ruby, sealwire)?;
     waiting::define(ruby, sealwire)?;
     context::define(ruby, sealwire)?;
+    metrics::define(sealwire)?;
     aead::define(ruby, sealwire)?;
     keys::define(ruby, sealwire)?;
     digest::define(sealwire)?;

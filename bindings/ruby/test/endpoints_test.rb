@@ -171,6 +171,28 @@ class EndpointsTest < SealwireTest
     assert_raises(Sealwire::StateError) { Sealwire::PUSH.new(context: context) }
   end
 
+  def test_a_context_measures_itself
+    context = Sealwire::Context.new
+    pull = socket(:PULL, context: context)
+    socket(:PUSH).connect(pull.bind("tcp://127.0.0.1:*")).send("a message")
+    assert_equal "a message", pull.receive.to_s
+    numbers = context.metrics.to_h { |metric| [[metric.name, *metric.labels.values], metric.value] }
+    assert_equal 1, numbers[%w[sealwire_messages_total 1 PULL in]]
+    assert_equal 9, numbers[%w[sealwire_bytes_total 1 PULL in]]
+    assert_kind_of Float, numbers[%w[sealwire_context_age_seconds]]
+    assert_includes numbers.keys, %w[sealwire_time_in_queue_seconds_count 1 PULL in]
+    refute(context.metrics.any? { |metric| metric.labels[:type] == "PUSH" })
+    assert(Sealwire.metrics.any? { |metric| metric.labels[:type] == "PUSH" })
+    lines = context.prometheus.lines(chomp: true).reject { |line| line.start_with?("#") }
+    assert_equal context.metrics.size, lines.size
+    assert_includes lines, 'sealwire_messages_total{socket="1",type="PULL",direction="in"} 1'
+    assert_includes context.metrics.map(&:to_s), 'sealwire_messages_total{socket="1",type="PULL",direction="in"} 1'
+    assert_includes Sealwire.prometheus, 'type="PUSH"'
+    pull.close
+    context.join
+    assert_raises(Sealwire::StateError) { context.metrics }
+  end
+
   def test_threads_are_those_that_affinity_names
     [0, 65].each { |wrong| assert_raises(Sealwire::OptionError) { Sealwire::Context.new(io_threads: wrong) } }
     context = Sealwire::Context.new(io_threads: 3)

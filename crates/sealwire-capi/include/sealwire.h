@@ -1284,6 +1284,37 @@ typedef void (*sealwire_destroy_fn)(void *user);
 typedef void (*sealwire_thread_start_fn)(void *user, size_t io_thread);
 
 /**
+ * A number of a context, as one line of Prometheus' text: its name, its labels, its value.
+ */
+typedef struct {
+  /**
+   * The name, with `_bucket`, `_sum` or `_count` behind that of a histogram.
+   */
+  const char *name;
+  /**
+   * How many labels there are.
+   */
+  size_t labels;
+  /**
+   * Their names.
+   */
+  const char *const *label_names;
+  /**
+   * Their values, in the same order. Only what this process chose or what a peer proved is in one.
+   */
+  const char *const *label_values;
+  /**
+   * The number: bytes, messages and the like, and seconds. Counts above 2^53 lose their last digits.
+   */
+  double value;
+} sealwire_metric;
+
+/**
+ * Takes a number. `metric` and all that it leads to are valid during the call.
+ */
+typedef void (*sealwire_metric_fn)(void *user, const sealwire_metric *metric);
+
+/**
  * Decides about one peer: calls `sealwire_decision_allow`, or does not; a name that it gives counts
  * for nothing. Called on threads of the library, on several at once; it may block, and only the peer
  * in question waits. It must not throw.
@@ -2097,6 +2128,16 @@ sealwire_status sealwire_context_new_with_thread_start(size_t io_threads,
  */
 sealwire_status sealwire_context_metrics(const sealwire_context *context,
                                          char **text);
+
+/**
+ * Calls `take` with `user` for each number that `sealwire_context_metrics` writes, on this thread and before it returns. `take` may
+ * use the library. NULL is the context that sockets share unless their options name another.
+ *
+ * Errors: those of `sealwire_context_metrics`; `SEALWIRE_ERROR_NULL` without `take`.
+ */
+sealwire_status sealwire_context_metrics_each(const sealwire_context *context,
+                                              sealwire_metric_fn take,
+                                              void *user);
 
 /**
  * Gives a context back as `sealwire_context_free` does, and waits until its threads have ended: until

@@ -3,11 +3,12 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
+use sealwire::metrics::ContextMetrics;
 use sealwire::{Context, ContextBuilder};
 
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::{free, guard};
-use crate::pointers::{give, give_text, optional_text, output, required};
+use crate::pointers::{c_text, give, give_text, optional_text, output, required};
 use crate::status::{Failure, sealwire_status};
 
 /// The thread that does the I/O of the sockets made with it, and the names of their `inproc`
@@ -105,12 +106,69 @@ pub extern "C" fn sealwire_context_metrics(
 ) -> sealwire_status {
     guard(|| {
         let out = output(text, "text")?;
-        let metrics = match context {
-            Some(context) => context.context.metrics()?,
-            None => Context::global()?.metrics()?,
-        };
-        out.write(give_text(&metrics.prometheus()));
+        out.write(give_text(&metrics_of(context)?.prometheus()));
         Ok(())
+    })
+}
+
+/// A number of a context, as one line of Prometheus' text: its name, its labels, its value.
+#[repr(C)]
+pub struct sealwire_metric {
+    /// The name, with `_bucket`, `_sum` or `_count` behind that of a histogram.
+    pub name: *const c_char,
+    /// How many labels there are.
+    pub labels: usize,
+    /// Their names.
+    pub label_names: *const *const c_char,
+    /// Their values, in the same order. Only what this process chose or what a peer proved is in one.
+    pub label_values: *const *const c_char,
+    /// The number: bytes, messages and the like, and seconds. Counts above 2^53 lose their last digits.
+    pub value: f64,
+}
+
+/// Takes a number. `metric` and all that it leads to are valid during the call.
+pub type sealwire_metric_fn =
+    Option<extern "C" fn(user: *mut c_void, metric: *const sealwire_metric)>;
+
+/// Calls `take` with `user` for each number that `sealwire_context_metrics` writes, on this thread and before it returns. `take` may
+/// use the library. NULL is the context that sockets share unless their options name another.
+///
+/// Errors: those of `sealwire_context_metrics`; `SEALWIRE_ERROR_NULL` without `take`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_context_metrics_each(
+    context: Option<&sealwire_context>,
+    take: sealwire_metric_fn,
+    user: *mut c_void,
+) -> sealwire_status {
+    guard(|| {
+        let take = required(take, "take")?;
+        for sample in metrics_of(context)?.samples() {
+            for number in sample.numbers() {
+                let name = c_text(&format!("{}{}", sample.metric.name, number.suffix));
+                let labels: Vec<_> = sample
+                    .labels_of(&number)
+                    .map(|(name, value)| (c_text(name), c_text(value)))
+                    .collect();
+                let names: Vec<_> = labels.iter().map(|(name, _)| name.as_ptr()).collect();
+                let values: Vec<_> = labels.iter().map(|(_, value)| value.as_ptr()).collect();
+                let metric = sealwire_metric {
+                    name: name.as_ptr(),
+                    labels: labels.len(),
+                    label_names: names.as_ptr(),
+                    label_values: values.as_ptr(),
+                    value: number.amount.as_f64(),
+                };
+                take(user, &metric);
+            }
+        }
+        Ok(())
+    })
+}
+
+fn metrics_of(context: Option<&sealwire_context>) -> Result<ContextMetrics, Failure> {
+    Ok(match context {
+        Some(context) => context.context.metrics()?,
+        None => Context::global()?.metrics()?,
     })
 }
 

@@ -133,6 +133,30 @@ static int lines(const sealwire_context *context, const char *line) {
     return count;
 }
 
+/* What a caller finds among the numbers one by one. */
+struct found {
+    size_t all;
+    size_t buckets;
+    double taken;
+};
+
+static void take(void *user, const sealwire_metric *metric) {
+    struct found *found = (struct found *)user;
+    found->all++;
+    if (strcmp(metric->name, "sealwire_time_in_queue_seconds_bucket") == 0) {
+        CHECK(strcmp(metric->label_names[metric->labels - 1], "le") == 0);
+        found->buckets += strcmp(metric->label_values[metric->labels - 1], "+Inf") == 0;
+    }
+    if (strcmp(metric->name, "sealwire_messages_total") == 0) {
+        CHECK(metric->labels == 3);
+        CHECK(strcmp(metric->label_names[1], "type") == 0);
+        CHECK(strcmp(metric->label_names[2], "direction") == 0);
+        if (strcmp(metric->label_values[1], "PULL") == 0 && strcmp(metric->label_values[2], "in") == 0) {
+            found->taken = metric->value;
+        }
+    }
+}
+
 /* The numbers of a context and of what it has, and of no other one. */
 static void metrics(void) {
     const char *taken = "sealwire_messages_total{socket=\"1\",type=\"PULL\",direction=\"in\"} 2\n";
@@ -153,6 +177,16 @@ static void metrics(void) {
     receive_text(pull, "a message");
     receive_text(pull, "another");
     CHECK(lines(context, taken) == 1);
+    struct found found = {0, 0, 0};
+    OK(sealwire_context_metrics_each(context, take, &found));
+    CHECK(found.taken == 2.0);
+    CHECK(found.buckets == 2);
+    /* As many as the text has lines that are no comments. */
+    CHECK(found.all == (size_t)(lines(context, "\n") - lines(context, "# ")));
+    found.all = 0;
+    OK(sealwire_context_metrics_each(NULL, take, &found));
+    CHECK(found.all > 0);
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_context_metrics_each(context, NULL, NULL));
     CHECK(lines(context, "type=\"PUSH\"") == 0 && lines(NULL, "type=\"PUSH\"") > 0);
     CHECK(lines(NULL, "# TYPE sealwire_messages_total counter\n") == 1);
     RETURNS(SEALWIRE_ERROR_NULL, sealwire_context_metrics(context, NULL));

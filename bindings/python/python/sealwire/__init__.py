@@ -69,7 +69,7 @@ from ._sealwire import (
     passed_listeners,
     proxy,
 )
-from ._socket import Context, Socket
+from ._socket import Context, Metric, Socket
 
 _atexit.register(_sealwire.at_exit)
 _os.register_at_fork(after_in_child=_sealwire.after_fork_in_child)
@@ -125,6 +125,7 @@ __all__ = [
     "ListenerError",
     "Message",
     "MessageError",
+    "Metric",
     "Monitor",
     "NoSecurity",
     "OptionsError",

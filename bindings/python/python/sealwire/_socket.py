@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 from types import TracebackType
-from typing import Any, Iterator
+from typing import Any, Iterator, NamedTuple
 
 from . import _poll
 from ._base import Options, Strict
 from ._constants import POLLIN
 from ._exceptions import Drained, SocketClosed, Unsent
 from ._sealwire import BlockingSocket, ContextCore, Monitor, Security
+
+
+class Metric(NamedTuple):
+    """A number of a context: its name, its labels, and its value, a count or seconds."""
+
+    name: str
+    labels: dict[str, str]
+    value: int | float
 
 
 class Context(Strict, ContextCore):
@@ -35,6 +43,13 @@ class Context(Strict, ContextCore):
     ) -> Socket:
         """A socket of this context."""
         return Socket(socket_type, self, security=security, **options)
+
+    def metrics(self) -> list[Metric]:
+        """The numbers of this context, its sockets, endpoints and peers, with the names and labels that
+        ``docs/guide/metrics.md`` lists. ``prometheus`` has them as text.
+
+        It takes the lock of one socket after another, so ask a few times a second at most."""
+        return [Metric(*number) for number in self._numbers()]
 
     def _no_attribute(self, name: str) -> str:
         return f"a context has no attribute '{name}'; options are those of a socket"

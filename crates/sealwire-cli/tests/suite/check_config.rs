@@ -121,6 +121,38 @@ fn an_empty_list_and_no_file_at_all() {
     run(&["check-config", "--tls-cert", &empty]).expect_code(2);
 }
 
+#[test]
+fn certificates_their_keys_and_authorities() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        fs::write(&path, text).unwrap();
+        mode(&path, 0o600);
+        path
+    };
+    let chain = file("chain.pem", &made.cert.pem());
+    let key = file("key.pem", &made.signing_key.serialize_pem());
+    let tls = [
+        "check-config",
+        "--tls-cert",
+        &chain,
+        "--tls-key",
+        &key,
+        "--tls-ca",
+    ];
+    let fine = run(&[&tls[..], &[&chain]].concat()).expect_code(0);
+    assert_eq!(fine.text().lines().count(), 2, "{fine:?}");
+    let wrong = run(&[&tls[..], &[&key]].concat()).expect_code(1);
+    assert!(
+        wrong.stderr.contains("key.pem") && wrong.stderr.contains("1 of 2"),
+        "{wrong:?}"
+    );
+    mode(&key, 0o644);
+    let open = run(&[&tls[..], &[&chain]].concat()).expect_code(1);
+    assert!(open.stderr.contains("chmod 640"), "{open:?}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn rules_and_all_files_that_they_name() {

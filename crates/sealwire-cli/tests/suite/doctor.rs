@@ -175,6 +175,7 @@ fn types_that_do_not_fit() {
         "socket types   FAILED",
         "connect to it with SUB or XSUB",
     );
+    assert!(!req.text().contains("key "), "NULL has none: {req:?}");
     run(&["doctor", &endpoint, "--as", "sub"]).expect_code(0);
 
     // The server of a mechanism sees the type first, and does not say its own.

@@ -3,7 +3,7 @@
 use ::metrics::{Key, KeyName, Label, Level, Metadata, Recorder, SharedString, with_recorder};
 
 use super::table::METRICS;
-use super::{ContextMetrics, Metric, MetricKind, Sample, Value};
+use super::{Amount, ContextMetrics, Metric, MetricKind, Number, Sample};
 
 static METADATA: Metadata<'static> =
     Metadata::new("sealwire", Level::INFO, Some("sealwire::metrics"));
@@ -76,35 +76,27 @@ impl Metric {
 
 impl Sample {
     fn publish(&self, recorder: &dyn Recorder) {
-        let (name, kind) = (self.metric.name, self.metric.kind);
-        let counter = |key: Key, count| {
-            recorder.register_counter(&key, &METADATA).absolute(count);
-        };
-        let gauge = |key: Key, value| recorder.register_gauge(&key, &METADATA).set(value);
-        match &self.value {
-            Value::Count(count) if kind == MetricKind::Counter => {
-                counter(self.key(name, None), *count);
-            }
-            // Above 2^53 the last digits are lost, as in Prometheus.
-            Value::Count(count) => gauge(self.key(name, None), *count as f64),
-            Value::Time(time) => gauge(self.key(name, None), time.as_secs_f64()),
-            Value::Times(times) => {
-                let bucket = format!("{name}_bucket");
-                for (end, count) in times.up_to_each_end() {
-                    counter(self.key(&bucket, Some(end)), count);
+        for number in self.numbers() {
+            let key = self.key(&number);
+            // The ranges of a histogram only grow.
+            let grows = self.metric.kind != MetricKind::Gauge;
+            match number.amount {
+                Amount::Count(count) if grows => {
+                    recorder.register_counter(&key, &METADATA).absolute(count);
                 }
-                counter(self.key(&format!("{name}_count"), None), times.count());
-                let seconds = times.sum().as_secs_f64();
-                gauge(self.key(&format!("{name}_sum"), None), seconds);
+                // Above 2^53 the last digits are lost, as in Prometheus.
+                amount => recorder
+                    .register_gauge(&key, &METADATA)
+                    .set(amount.as_f64()),
             }
         }
     }
 
-    /// The name with the labels; `end` is that of a range.
-    fn key(&self, name: &str, end: Option<String>) -> Key {
+    fn key(&self, number: &Number) -> Key {
         let labels = self.metric.labels.iter().zip(&self.labels);
         let labels = labels.map(|(name, value)| Label::new(*name, value.clone()));
-        let labels: Vec<Label> = labels.chain(end.map(|end| Label::new("le", end))).collect();
-        Key::from_parts(name.to_owned(), labels)
+        let end = number.up_to.clone().map(|end| Label::new("le", end));
+        let labels: Vec<Label> = labels.chain(end).collect();
+        Key::from_parts(format!("{}{}", self.metric.name, number.suffix), labels)
     }
 }

@@ -23,6 +23,7 @@
 
 #[cfg(feature = "metrics")]
 mod facade;
+mod numbers;
 mod samples;
 mod table;
 mod text;
@@ -32,6 +33,7 @@ use std::time::Duration;
 
 use sealwire_zmtp::SocketType;
 
+pub use self::numbers::{Amount, Number};
 pub use self::samples::{Label, Sample, Value};
 pub use self::table::{METRICS, Metric, MetricKind};
 pub use crate::limits::MAX_SAMPLED_PEERS;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{ContextMetrics, Histogram, Sample, Value};
+use super::{Amount, ContextMetrics, Sample};
 
 impl ContextMetrics {
     /// Returns all [samples](Self::samples) in the text format of Prometheus, whose media type is
@@ -24,53 +24,24 @@ impl ContextMetrics {
     }
 }
 
-impl Histogram {
-    /// How many times are not longer than the end of each range, with that end in seconds: the label `le`.
-    pub(super) fn up_to_each_end(&self) -> impl Iterator<Item = (String, u64)> {
-        let mut sum = 0;
-        self.counts().iter().enumerate().map(move |(range, count)| {
-            sum += count;
-            let end = Self::end_of(range).map(|end| end.as_secs_f64().to_string());
-            (end.unwrap_or_else(|| "+Inf".to_owned()), sum)
-        })
-    }
-}
-
 impl Sample {
     fn write(&self, text: &mut String) -> fmt::Result {
-        match &self.value {
-            Value::Count(count) => self.line(text, "", None, count),
-            Value::Time(time) => self.line(text, "", None, time.as_secs_f64()),
-            Value::Times(times) => {
-                for (end, count) in times.up_to_each_end() {
-                    self.line(text, "_bucket", Some(&end), count)?;
-                }
-                self.line(text, "_sum", None, times.sum().as_secs_f64())?;
-                self.line(text, "_count", None, times.count())
+        for number in self.numbers() {
+            write!(text, "{}{}", self.metric.name, number.suffix)?;
+            let mut before = '{';
+            for (name, label) in self.labels_of(&number) {
+                write!(text, "{before}{name}=\"{}\"", Escaped(label))?;
+                before = ',';
+            }
+            if before == ',' {
+                text.push('}');
+            }
+            match number.amount {
+                Amount::Count(count) => writeln!(text, " {count}")?,
+                Amount::Seconds(seconds) => writeln!(text, " {seconds}")?,
             }
         }
-    }
-
-    /// One line; `end` is that of a range.
-    fn line(
-        &self,
-        text: &mut String,
-        suffix: &str,
-        end: Option<&str>,
-        value: impl fmt::Display,
-    ) -> fmt::Result {
-        write!(text, "{}{suffix}", self.metric.name)?;
-        let labels = self.metric.labels.iter().copied();
-        let labels = labels.zip(self.labels.iter().map(|label| &**label));
-        let mut before = '{';
-        for (name, label) in labels.chain(end.map(|end| ("le", end))) {
-            write!(text, "{before}{name}=\"{}\"", Escaped(label))?;
-            before = ',';
-        }
-        if before == ',' {
-            text.push('}');
-        }
-        writeln!(text, " {value}")
+        Ok(())
     }
 }
 
@@ -95,7 +66,7 @@ impl fmt::Display for Escaped<'_> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::table;
+    use super::super::{Histogram, Value, table};
     use super::*;
 
     fn text(sample: &Sample) -> String {
