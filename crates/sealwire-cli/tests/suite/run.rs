@@ -158,8 +158,25 @@ fn a_program_that_the_library_would_not_reach_is_not_run() {
     let mode = fs::Permissions::from_mode(0o4755);
     fs::set_permissions(scene.path("rights"), mode).unwrap();
     scene.write("text", "not a program", 0o755);
+    scene.compile("good", EMPTY, &[]);
+    let good = fs::read(scene.path("good")).unwrap();
+    let changed = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = good.clone();
+        change(&mut bytes);
+        fs::write(scene.path(name), bytes).unwrap();
+        fs::set_permissions(scene.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    // The machine in its header: SPARC, for which there is no library.
+    changed("foreign", &|bytes| bytes[18..20].copy_from_slice(&[43, 0]));
+    let loader = good.windows(8).position(|part| part == b"ld-linux");
+    let loader = loader.expect("glibc's loader");
+    changed("musl", &|bytes| {
+        bytes[loader..loader + 8].copy_from_slice(b"ld-musl-")
+    });
     for (program, says) in [
         ("static", "linked statically"),
+        ("foreign", "for another processor"),
+        ("musl", "another C library than glibc"),
         ("defines", "has a libzmq in itself"),
         ("stripped", "has a libzmq in itself"),
         ("rights", "rights of others"),
@@ -170,7 +187,6 @@ fn a_program_that_the_library_would_not_reach_is_not_run() {
     }
     expect_failure(scene.run(&["sealwire-absent"]), 1, "is not in PATH");
     // What it has of a libzmq it is given.
-    scene.compile("good", EMPTY, &[]);
     scene.run(&[&scene.text("good")]).expect_code(0);
 }
 

@@ -26,7 +26,13 @@ const NOT_LIBZMQ: &str = r"
 int zmq_other(void) { return 0; }
 ";
 
-/// A module that calls that.
+/// No libzmq either: a program may read or make the text by which one is known.
+const TEXT_ALONE: &str = r#"
+char text[] = "Operation cannot be accomplished in current state";
+void *module(void) { return text; }
+"#;
+
+/// A module that calls a function whose name begins like one of libzmq's.
 const CALLS_THAT: &str = r"
 int zmq_other(void);
 void *module(void) { return zmq_other() ? module : 0; }
@@ -97,6 +103,7 @@ impl Scene {
             ("itself.c", ITSELF),
             ("prefix.c", NOT_LIBZMQ),
             ("calls.c", CALLS_THAT),
+            ("text.c", TEXT_ALONE),
             ("caller.c", CALLER),
             ("program.c", PROGRAM),
             ("loader.c", LOADER),
@@ -142,6 +149,7 @@ impl Scene {
         );
         library("libprefix.so", &["prefix.c", "-Wl,-soname,libprefix.so"]);
         library("libcalls.so", &["calls.c", "-lprefix"]);
+        library("libtext.so", &["text.c"]);
         folder.compile(&["-o", "program", "program.c", "-lzmq"]);
         folder.compile(&["-o", "loader", "loader.c", "-lzmq", "-ldl"]);
         folder.compile(&["-o", "static", "program.c", "other.c"]);
@@ -310,6 +318,7 @@ fn a_libzmq_is_known_by_what_is_in_it_and_a_call_by_where_it_leads() {
             Some("libzmqpp.so has a libzmq in itself"),
         ),
         ("libcalls.so", DEEP, None),
+        ("libtext.so", NOW, None),
     ] {
         let stopped = why.map(|why| (AskingForContext, why));
         scene.check("loader", &[module, flags, "context"], stopped);
