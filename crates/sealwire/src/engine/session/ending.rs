@@ -155,13 +155,14 @@ impl Session {
             mut protocol,
             standing,
             mut phase,
+            retired,
             ..
         } = self;
         phase.over();
         let by_peer = !phase.was_begun_here();
         // A handshake that failed had no peer.
         let had_peer = standing.is_attached() || matches!(end, End::Clean);
-        if phase.is_cut_off() && had_peer {
+        if phase.is_cut_off() && had_peer && !retired {
             identity.core.note_cut_off();
         }
         transport.close();
@@ -173,6 +174,10 @@ impl Session {
                 add(&identity.core.counters.handshakes_failed, 1);
                 None
             }
+        };
+        let end = match end {
+            End::Clean if retired => End::Failed(FailureCause::KeyWithdrawn),
+            end => end,
         };
         identity.tell_end(end, peer.filter(|_| !was_told), by_peer);
     }
