@@ -60,7 +60,7 @@ pub const SEALWIRE_WITHDRAWN_END: i32 = 1;
 ///
 /// Threads: those that change the same endpoint agree on who does.
 ///
-/// Errors: `SEALWIRE_ERROR_UNKNOWN_ENDPOINT`, `SEALWIRE_ERROR_ENDPOINT`; `SEALWIRE_ERROR_UNUSABLE_ENDPOINT` for `inproc`
+/// Errors: `SEALWIRE_ERROR_UNKNOWN_ENDPOINT`, `SEALWIRE_ERROR_ENDPOINT`; `SEALWIRE_ERROR_TRANSPORT` for `inproc`
 /// and `udp`, and where the endpoint cannot have this; `SEALWIRE_ERROR_OPTION`, also for another value of `withdrawn`;
 /// `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
