@@ -72,7 +72,8 @@ impl PipeEnd {
     /// Takes this number of messages from the pipe and no more: the rest stays with the socket.
     pub(super) fn take_no_more_than(&mut self, messages: usize) {
         self.last = Some(messages);
-        self.waiting &= messages > 0;
+        // The signal of some of them may be on its way.
+        self.waiting = messages > 0;
     }
 
     /// Leaves the pipe, which is for the caller to detach; `None` where that was done.

@@ -144,7 +144,7 @@ impl Scene {
                     continue;
                 };
                 let cause = failure.cause().name();
-                assert!(cause == "key_withdrawn", "{event}");
+                assert!(cause == "key_withdrawn", "{:?}: {failure:?}", self.with);
             }
         }
         let all = self.clients.iter().chain([&self.server]);
