@@ -20,9 +20,13 @@ impl IoThread {
         }
         if withdrawn == Withdrawn::End {
             for key in self.sources.of_endpoint(&core, id) {
-                self.with_session(key, |session, now| {
-                    session.review_terms(now);
-                    Ok(())
+                self.with_session_in_reactor(key, |session, reactor| {
+                    session.review_terms(reactor.now());
+                    match session.is_usable() {
+                        true => Ok(()),
+                        // The I/O thread reads what is left.
+                        false => session.end_lease(reactor.world.registry()),
+                    }
                 });
             }
         }
