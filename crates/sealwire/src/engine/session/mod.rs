@@ -338,7 +338,8 @@ impl Session {
         if self.deadline.take_due(now) {
             self.count_timer();
             // A peer that is not asked any more owes no answer. The phase has the time by which it must be heard of.
-            if !self.awaits_end() {
+            // So has one whose end a thread of the application has found.
+            if !self.awaits_end() && !self.phase.has_ended() {
                 self.heartbeats_due(now)?;
             }
             self.transport.give_back();
