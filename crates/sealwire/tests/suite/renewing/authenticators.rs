@@ -167,6 +167,35 @@ fn an_authenticator_that_cannot_decide_is_asked_until_it_does() {
     assert_eq!(asked.load(Ordering::SeqCst), 4);
 }
 
+/// One client of two is decided about, the other cannot be.
+#[test]
+fn who_was_decided_about_is_not_asked_about_again() {
+    let [keys, known, unknown] = [(); 3].map(|()| KeyPair::generate());
+    let clients = [&known, &unknown]
+        .map(|own| Security::blake3_client_with_keys(keys.public(), own.clone()).into());
+    let server = Security::blake3_server(keys.clone(), AllowAnyone);
+    let (server, _, endpoint, clients) = scene(server, &clients);
+    let asked = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let (counts, key) = (asked.clone(), known.public());
+    let half = move |client: &Client<'_>| -> Decision {
+        let is_known = client.public_key() == key;
+        counts[usize::from(!is_known)].fetch_add(1, Ordering::SeqCst);
+        match is_known {
+            true => true.into(),
+            false => Decision::refuse_as(Status::Temporary, "not now"),
+        }
+    };
+    let security = Security::blake3_server(keys, half);
+    protect(&server, &endpoint, Withdrawn::End, security);
+    eventually("the other is asked about again and again", || {
+        asked[1].load(Ordering::SeqCst) >= 3
+    });
+    assert_eq!(asked[0].load(Ordering::SeqCst), 1);
+    for client in &clients {
+        exchange(&server, client, "both are there");
+    }
+}
+
 #[test]
 fn nobody_is_asked_again_where_the_authenticator_is_the_same() {
     let keys = KeyPair::generate();
