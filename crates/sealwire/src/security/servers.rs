@@ -135,7 +135,7 @@ impl Blake3Server {
         self.or_curve(CurveServer::new(keys, authenticator))
     }
 
-    /// Does the same as [`or_curve_server`](Self::or_curve_server) with a server that was made before, such as one
+    /// Serves CURVE clients too, as [`or_curve_server`](Self::or_curve_server), by a server that was made before, such as one
     /// with an [additional key](CurveServer::with_additional_key).
     pub fn or_curve(self, server: CurveServer) -> Security {
         Security(Kind::Servers(Servers {

@@ -401,7 +401,7 @@ fn what_is_queued_for_this_peer_alone_goes_out() {
     }
 }
 
-/// What may go to others waits for the next connection, and the old one ends though its queue is full.
+/// A message that may go to others waits for the next connection, and the old one ends though its queue is full.
 #[test]
 fn what_may_go_to_others_goes_over_the_next_connection() {
     let keys = KeyPair::generate();
