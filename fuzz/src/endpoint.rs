@@ -140,6 +140,7 @@ pub fn curve_server(socket_type: SocketType, provider: &dyn Provider) -> Config 
     let mut config = Config::new(socket_type);
     config.mechanism = MechanismConfig::from(CurveServer {
         keys: server_keys(provider),
+        additional_key: None,
         cookies: Arc::new(Mutex::new(CookieKeys::new([9; 32]))),
         frame_order: FrameOrder::default(),
     });
@@ -157,6 +158,7 @@ pub fn any_of(socket_type: SocketType, provider: &dyn Provider) -> Config {
     };
     let curve = CurveServer {
         keys: server_keys(provider),
+        additional_key: None,
         cookies: cookies(),
         frame_order: FrameOrder::default(),
     };

@@ -377,6 +377,12 @@
 #define SEALWIRE_CAUSE_INTERNAL 28
 
 /**
+ * Cause of a failure: the endpoint has other keys by now, and the connection was ended for that
+ * (`sealwire_socket_reconfigure_endpoint`).
+ */
+#define SEALWIRE_CAUSE_KEY_WITHDRAWN 29
+
+/**
  * Bytes of a key, secret, public or shared.
  */
 #define SEALWIRE_BOX_KEY_SIZE 32
@@ -943,6 +949,16 @@
  * Type of a socket: PAIR for messages of one frame.
  */
 #define SEALWIRE_CHANNEL 20
+
+/**
+ * `sealwire_socket_reconfigure_endpoint`: connections under keys that the endpoint does not have any more stay.
+ */
+#define SEALWIRE_WITHDRAWN_STAY 0
+
+/**
+ * `sealwire_socket_reconfigure_endpoint`: they end in good order, within the linger time.
+ */
+#define SEALWIRE_WITHDRAWN_END 1
 
 /**
  * The opening side of a stream: takes messages in their order only, so that none is lost, repeated
@@ -3166,6 +3182,15 @@ void sealwire_options_free(sealwire_options *options);
 sealwire_status sealwire_peer_public_key(const sealwire_peer *peer, uint8_t *public_key);
 
 /**
+ * Writes the public key of this side that the handshake was done with, 32 bytes: of a server that has several, the one
+ * that the client knows.
+ *
+ * Errors: as `sealwire_peer_public_key`.
+ */
+sealwire_status sealwire_peer_local_key(const sealwire_peer *peer,
+                                        uint8_t *public_key);
+
+/**
  * The name that the authenticator gave to the peer; NULL when it gave none. Belongs to the peer.
  */
 const char *sealwire_peer_user_id(const sealwire_peer *peer);
@@ -3848,10 +3873,11 @@ sealwire_status sealwire_security_plain_server_file(const char *path,
                                                     sealwire_security **out);
 
 /**
- * BLAKE3 servers: another key that clients may know, while one is replaced; three at most, as making
- * a socket says. Must not be called while another thread uses the object.
+ * BLAKE3 and CURVE servers: another key that clients may know, while one is replaced; of BLAKE3 three at most, as
+ * making a socket says, of CURVE one, which a later call replaces. Must not be called while another thread uses the
+ * object.
  *
- * Errors: `SEALWIRE_ERROR_UNSUPPORTED` for anything but a BLAKE3 server, `SEALWIRE_ERROR_NULL`.
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` for anything but such a server, `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_security_add_keys(sealwire_security *security,
                                            const sealwire_keys *keys);
@@ -4170,6 +4196,31 @@ sealwire_status sealwire_socket_wait_subscribed(const sealwire_socket *socket,
 sealwire_status sealwire_socket_reconfigure(const sealwire_socket *socket,
                                             const sealwire_security *security,
                                             const sealwire_options *options);
+
+/**
+ * Changes options of an endpoint in use, as `sealwire_socket_bind` gave it or as it was connected to: those that are set
+ * in `options`, and its protection where `security` is not NULL. Either may be NULL and stays as it is then: keys,
+ * authenticators, TLS identities, limits of connections, handshakes and messages. Nobody is turned away meanwhile. Time
+ * limits of calls, high-water marks and what single types have belong to the socket and stay. `options` and `security`
+ * may be freed after that. After an error nothing has changed.
+ *
+ * A client that connects once this has returned meets the new options; handshakes and connections that have begun go on with
+ * those that they began with. `withdrawn` says what becomes of connections under a key or mechanism that the endpoint
+ * does not have any more: `SEALWIRE_WITHDRAWN_STAY`, or `SEALWIRE_WITHDRAWN_END`. Then they end: what is queued for the
+ * peer alone goes out, and what it has sent arrives, within the linger time. The monitor has the cause
+ * `key_withdrawn`, and the peer connects again. Another authenticator decides about the clients that are connected.
+ *
+ * Threads: those that change the same endpoint agree on who does.
+ *
+ * Errors: `SEALWIRE_ERROR_UNKNOWN_ENDPOINT`, `SEALWIRE_ERROR_ENDPOINT`; `SEALWIRE_ERROR_TRANSPORT` for `inproc`
+ * and `udp`, and where the endpoint cannot have this; `SEALWIRE_ERROR_OPTION`, also for another value of `withdrawn`;
+ * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_reconfigure_endpoint(const sealwire_socket *socket,
+                                                     const char *endpoint,
+                                                     const sealwire_security *security,
+                                                     const sealwire_options *options,
+                                                     int32_t withdrawn);
 
 /**
  * Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room

@@ -112,9 +112,12 @@ pub const SEALWIRE_CAUSE_ADDRESS_LIMIT: i32 = 26;
 pub const SEALWIRE_CAUSE_OUT_OF_DESCRIPTORS: i32 = 27;
 /// Cause of a failure: a panic in this library, or in what it was given to call. The log has its place.
 pub const SEALWIRE_CAUSE_INTERNAL: i32 = 28;
+/// Cause of a failure: the endpoint has other keys by now, and the connection was ended for that
+/// (`sealwire_socket_reconfigure_endpoint`).
+pub const SEALWIRE_CAUSE_KEY_WITHDRAWN: i32 = 29;
 
 /// The causes by their names.
-const CAUSES: [(&CStr, i32); 27] = [
+const CAUSES: [(&CStr, i32); 28] = [
     (c"resolve", SEALWIRE_CAUSE_RESOLVE),
     (c"connect", SEALWIRE_CAUSE_CONNECT),
     (c"proxy", SEALWIRE_CAUSE_PROXY),
@@ -142,6 +145,7 @@ const CAUSES: [(&CStr, i32); 27] = [
     (c"address_limit", SEALWIRE_CAUSE_ADDRESS_LIMIT),
     (c"out_of_descriptors", SEALWIRE_CAUSE_OUT_OF_DESCRIPTORS),
     (c"internal", SEALWIRE_CAUSE_INTERNAL),
+    (c"key_withdrawn", SEALWIRE_CAUSE_KEY_WITHDRAWN),
 ];
 
 /// Reads what happens to a socket from the moment it was made on. Every monitor gets every event;

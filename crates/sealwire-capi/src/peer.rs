@@ -93,6 +93,29 @@ pub extern "C" fn sealwire_peer_public_key(
     })
 }
 
+/// Writes the public key of this side that the handshake was done with, 32 bytes: of a server that has several, the one
+/// that the client knows.
+///
+/// Errors: as `sealwire_peer_public_key`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peer_local_key(
+    peer: Option<&sealwire_peer>,
+    public_key: *mut u8,
+) -> sealwire_status {
+    guard(|| {
+        let peer = required(peer, "peer")?;
+        let out = array_output(public_key, "public_key")?;
+        let key = peer.peer().local_key().ok_or_else(|| {
+            Failure::new(
+                SEALWIRE_ERROR_UNSUPPORTED,
+                "this connection was made without keys",
+            )
+        })?;
+        out.write(*key.as_bytes());
+        Ok(())
+    })
+}
+
 /// The name that the authenticator gave to the peer; NULL when it gave none. Belongs to the peer.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_peer_user_id(peer: Option<&sealwire_peer>) -> *const c_char {

@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_void};
 
 use sealwire::auth::{Decision, MAX_CREDENTIAL, PasswordFile, PlainClient};
-use sealwire::{Blake3Server, Generate as _, KeyPair, Mechanism, PublicKey, Security};
+use sealwire::{Blake3Server, CurveServer, Generate as _, KeyPair, Mechanism, PublicKey, Security};
 
-use crate::auth::{SharedAuthenticator, needed, sealwire_authenticator, sealwire_decision};
+use crate::auth::{needed, sealwire_authenticator, sealwire_decision};
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::guest::sealwire_guest;
 use crate::keys::{public_key, sealwire_keys};
@@ -24,6 +24,7 @@ pub struct sealwire_security(Protection);
 /// Mechanisms with options of their own have a variant each.
 enum Protection {
     Blake3Server(Blake3Server),
+    CurveServer(CurveServer),
     Other(Security),
 }
 
@@ -31,6 +32,7 @@ impl sealwire_security {
     pub(crate) fn security(&self) -> Security {
         match &self.0 {
             Protection::Blake3Server(server) => server.clone().into(),
+            Protection::CurveServer(server) => server.clone().into(),
             Protection::Other(security) => security.clone(),
         }
     }
@@ -96,18 +98,6 @@ pub extern "C" fn sealwire_security_blake3_client(
     })
 }
 
-fn curve_server(
-    keys: Option<&sealwire_keys>,
-    authenticator: Option<&sealwire_authenticator>,
-    out: *mut *mut sealwire_security,
-    security: fn(KeyPair, SharedAuthenticator) -> Security,
-) -> sealwire_status {
-    write(out, || {
-        let keys = required(keys, "keys")?.keys.clone();
-        Ok(security(keys, needed(authenticator)?))
-    })
-}
-
 fn curve_client(
     server_key: *const u8,
     keys: Option<&sealwire_keys>,
@@ -131,7 +121,13 @@ pub extern "C" fn sealwire_security_curve_server(
     authenticator: Option<&sealwire_authenticator>,
     out: *mut *mut sealwire_security,
 ) -> sealwire_status {
-    curve_server(keys, authenticator, out, Security::curve_server)
+    guard(|| {
+        let out = output(out, "out")?;
+        let keys = required(keys, "keys")?.keys.clone();
+        let server = CurveServer::new(keys, needed(authenticator)?);
+        out.write(give(sealwire_security(Protection::CurveServer(server))));
+        Ok(())
+    })
 }
 
 /// As `sealwire_security_curve_server`, for clients that skip numbers of frames, which libzmq does not.
@@ -146,8 +142,14 @@ pub extern "C" fn sealwire_security_curve_server_accepting_gaps_unauthenticated_
     authenticator: Option<&sealwire_authenticator>,
     out: *mut *mut sealwire_security,
 ) -> sealwire_status {
-    let security = Security::curve_server_accepting_gaps_unauthenticated_order;
-    curve_server(keys, authenticator, out, security)
+    write(out, || {
+        let keys = required(keys, "keys")?.keys.clone();
+        let authenticator = needed(authenticator)?;
+        Ok(Security::curve_server_accepting_gaps_unauthenticated_order(
+            keys,
+            authenticator,
+        ))
+    })
 }
 
 /// CURVE as libzmq speaks it, the side that knows the server's public key (32 bytes). libzmq's
@@ -272,10 +274,11 @@ pub extern "C" fn sealwire_security_plain_server_file(
     })
 }
 
-/// BLAKE3 servers: another key that clients may know, while one is replaced; three at most, as making
-/// a socket says. Must not be called while another thread uses the object.
+/// BLAKE3 and CURVE servers: another key that clients may know, while one is replaced; of BLAKE3 three at most, as
+/// making a socket says, of CURVE one, which a later call replaces. Must not be called while another thread uses the
+/// object.
 ///
-/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` for anything but a BLAKE3 server, `SEALWIRE_ERROR_NULL`.
+/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` for anything but such a server, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_security_add_keys(
     security: Option<&mut sealwire_security>,
@@ -289,14 +292,19 @@ pub extern "C" fn sealwire_security_add_keys(
                 *server = server.clone().with_additional_keys(keys);
                 Ok(())
             }
+            Protection::CurveServer(server) => {
+                *server = server.clone().with_additional_key(keys);
+                Ok(())
+            }
             Protection::Other(other) => {
-                let mut mechanisms = other.mechanisms();
-                let given = match mechanisms.find(|one| *one != Mechanism::Blake3) {
+                let given = match other.mechanisms().next() {
+                    Some(Mechanism::Blake3) => "a client of BLAKE3",
+                    Some(Mechanism::Curve) => "a client of CURVE, or a server that accepts gaps",
                     Some(mechanism) => mechanism.name(),
-                    None => "a client of BLAKE3",
+                    None => "another",
                 };
                 let text = format!(
-                    "additional keys belong to a server of the mechanism BLAKE3, and this is {given}"
+                    "additional keys belong to a server of the mechanism BLAKE3 or CURVE, and this is {given}"
                 );
                 Err(Failure::new(SEALWIRE_ERROR_UNSUPPORTED, text))
             }

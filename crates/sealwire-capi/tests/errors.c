@@ -155,6 +155,7 @@ static void nulls(const sealwire_security *none) {
     CHECK(sealwire_message_size(NULL) == 0 && sealwire_message_peer(NULL) == NULL);
 
     RETURNS(expected, sealwire_peer_public_key(NULL, bytes));
+    RETURNS(expected, sealwire_peer_local_key(NULL, bytes));
     RETURNS(expected, sealwire_peer_routing_id(NULL, NULL, &size));
     RETURNS(expected, sealwire_peer_process(NULL, NULL, NULL, NULL));
     CHECK(sealwire_peer_user_id(NULL) == NULL && sealwire_peer_address(NULL) == NULL);

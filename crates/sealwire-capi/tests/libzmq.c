@@ -123,6 +123,80 @@ static void curve_we_serve(void *context) {
     sealwire_string_free(endpoint);
 }
 
+static void as_curve_client(void *socket, const char *server_text) {
+    char public_text[41], secret_text[41];
+    ZMQ_OK(zmq_curve_keypair(public_text, secret_text));
+    ZMQ_OK(zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, server_text, 40));
+    ZMQ_OK(zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, public_text, 40));
+    ZMQ_OK(zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, secret_text, 40));
+}
+
+/* Our server changes its key: libzmq's clients come with the old and the new one, then with the new one alone. */
+static void curve_keys_change(void *context) {
+    sealwire_keys *keys[2];
+    sealwire_security *first = NULL, *both = NULL, *second = NULL;
+    sealwire_authenticator *anyone = NULL;
+    uint8_t key[SEALWIRE_KEY_SIZE];
+    char text[2][41], *endpoint = NULL;
+    for (int i = 0; i < 2; i++) {
+        OK(sealwire_keys_generate(&keys[i]));
+        OK(sealwire_keys_public(keys[i], key));
+        OK(sealwire_public_key_to_text(key, text[i]));
+    }
+    OK(sealwire_authenticator_anyone(&anyone));
+    OK(sealwire_security_curve_server(keys[0], anyone, &first));
+    OK(sealwire_security_curve_server(keys[1], anyone, &both));
+    OK(sealwire_security_add_keys(both, keys[0]));
+    OK(sealwire_security_curve_server(keys[1], anyone, &second));
+    sealwire_socket *rep = make_socket(SEALWIRE_REP, first);
+    OK(sealwire_socket_bind(rep, "tcp://127.0.0.1:0", &endpoint));
+    sealwire_monitor *monitor = NULL;
+    OK(sealwire_monitor_new(rep, &monitor));
+    void *old = zmq_open(context, ZMQ_REQ);
+    as_curve_client(old, text[0]);
+    ZMQ_OK(zmq_connect(old, endpoint));
+    exchange(rep, old, 0);
+
+    OK(sealwire_socket_reconfigure_endpoint(rep, endpoint, both, NULL, SEALWIRE_WITHDRAWN_END));
+    void *other_old = zmq_open(context, ZMQ_REQ), *other_new = zmq_open(context, ZMQ_REQ);
+    as_curve_client(other_old, text[0]);
+    as_curve_client(other_new, text[1]);
+    ZMQ_OK(zmq_connect(other_old, endpoint));
+    ZMQ_OK(zmq_connect(other_new, endpoint));
+    exchange(rep, old, 0);
+    exchange(rep, other_old, 0);
+    exchange(rep, other_new, 0);
+
+    /* A socket of libzmq has other keys for what it connects to from then on. */
+    as_curve_client(old, text[1]);
+    ZMQ_OK(zmq_disconnect(old, endpoint));
+    ZMQ_OK(zmq_connect(old, endpoint));
+    exchange(rep, old, 0);
+    OK(sealwire_socket_reconfigure_endpoint(rep, endpoint, second, NULL, SEALWIRE_WITHDRAWN_END));
+    sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_KEY_WITHDRAWN);
+    sealwire_event_free(event);
+    /* It comes again with the key that it knows, which is no good any more. */
+    event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_HANDSHAKE);
+    sealwire_event_free(event);
+    exchange(rep, old, 0);
+    exchange(rep, other_new, 0);
+
+    ZMQ_OK(zmq_close(old));
+    ZMQ_OK(zmq_close(other_old));
+    ZMQ_OK(zmq_close(other_new));
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(rep);
+    sealwire_security_free(first);
+    sealwire_security_free(both);
+    sealwire_security_free(second);
+    sealwire_authenticator_free(anyone);
+    sealwire_keys_free(keys[0]);
+    sealwire_keys_free(keys[1]);
+    sealwire_string_free(endpoint);
+}
+
 static void curve_they_serve(void *context) {
     char public_text[41], secret_text[41], theirs_at[100];
     size_t size = sizeof theirs_at;
@@ -149,6 +223,7 @@ int main(void) {
     void *context = zmq_ctx_new();
     null_mechanism(context);
     curve_we_serve(context);
+    curve_keys_change(context);
     curve_they_serve(context);
     ZMQ_OK(zmq_ctx_term(context));
     return 0;

@@ -20,6 +20,7 @@ static void one_way(mechanism *with, int32_t receiver, int32_t sender) {
     uint8_t key[SEALWIRE_KEY_SIZE];
     int proved = strcmp(with->name, "NULL") != 0;
     RETURNS(proved ? SEALWIRE_OK : SEALWIRE_ERROR_UNSUPPORTED, sealwire_peer_public_key(peer, key));
+    RETURNS(proved ? SEALWIRE_OK : SEALWIRE_ERROR_UNSUPPORTED, sealwire_peer_local_key(peer, key));
     /* A message outlives its socket. */
     sealwire_socket_free(client);
     sealwire_socket_free(server);
@@ -436,6 +437,92 @@ static void reconfiguring(void) {
     }
 }
 
+/* The keys of an endpoint in use: both are good for a while, then the connection under the old one ends. */
+static void replacing_keys(const char *name) {
+    int curve = strcmp(name, "CURVE") == 0;
+    sealwire_keys *keys[2];
+    sealwire_security *servers[2] = {NULL, NULL}, *clients[2] = {NULL, NULL};
+    sealwire_authenticator *anyone = NULL;
+    uint8_t key[2][SEALWIRE_KEY_SIZE], seen[SEALWIRE_KEY_SIZE];
+    OK(sealwire_authenticator_anyone(&anyone));
+    for (int i = 0; i < 2; i++) {
+        OK(sealwire_keys_generate(&keys[i]));
+        OK(sealwire_keys_public(keys[i], key[i]));
+        if (curve) {
+            OK(sealwire_security_curve_server(keys[i], anyone, &servers[i]));
+            OK(sealwire_security_curve_client(key[i], NULL, &clients[i]));
+        } else {
+            OK(sealwire_security_blake3_server(keys[i], anyone, &servers[i]));
+            OK(sealwire_security_blake3_client(key[i], NULL, &clients[i]));
+        }
+    }
+    char *endpoint = NULL;
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, servers[0]);
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, clients[0]);
+    sealwire_monitor *monitor = NULL;
+    OK(sealwire_monitor_new(pull, &monitor));
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(push, endpoint));
+    send_text(push, "under the old key");
+    sealwire_message *message = receive(pull);
+    OK(sealwire_peer_local_key(sealwire_message_peer(message), seen));
+    CHECK(memcmp(seen, key[0], sizeof seen) == 0);
+    sealwire_message_free(message);
+
+    OK(sealwire_security_add_keys(servers[1], keys[0]));
+    OK(sealwire_socket_reconfigure_endpoint(pull, endpoint, servers[1], NULL, SEALWIRE_WITHDRAWN_END));
+    sealwire_socket *other = make_socket(SEALWIRE_PUSH, clients[1]);
+    OK(sealwire_socket_connect(other, endpoint));
+    send_text(other, "under the new key");
+    message = receive(pull);
+    OK(sealwire_peer_local_key(sealwire_message_peer(message), seen));
+    CHECK(memcmp(seen, key[1], sizeof seen) == 0);
+    sealwire_message_free(message);
+    send_text(push, "still under the old one");
+    receive_text(pull, "still under the old one");
+
+    sealwire_security_free(servers[1]);
+    OK((curve ? sealwire_security_curve_server : sealwire_security_blake3_server)(keys[1], anyone, &servers[1]));
+    OK(sealwire_socket_reconfigure_endpoint(push, endpoint, clients[1], NULL, SEALWIRE_WITHDRAWN_STAY));
+    OK(sealwire_socket_reconfigure_endpoint(pull, endpoint, servers[1], NULL, SEALWIRE_WITHDRAWN_END));
+    sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_KEY_WITHDRAWN);
+    CHECK(strcmp(sealwire_event_cause_name(event), "key_withdrawn") == 0);
+    sealwire_event_free(event);
+    send_text(push, "again");
+    receive_text(pull, "again");
+
+    /* What is not given stays. */
+    sealwire_options *options = NULL;
+    OK(sealwire_options_new(&options));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_MAX_CONNECTIONS, 7));
+    OK(sealwire_socket_reconfigure_endpoint(pull, endpoint, NULL, options, SEALWIRE_WITHDRAWN_END));
+    OK(sealwire_socket_reconfigure_endpoint(pull, endpoint, NULL, NULL, SEALWIRE_WITHDRAWN_END));
+    send_text(push, "on");
+    receive_text(pull, "on");
+    sealwire_options_free(options);
+
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_reconfigure_endpoint(pull, endpoint, NULL, NULL, 2));
+    RETURNS(SEALWIRE_ERROR_UNKNOWN_ENDPOINT,
+            sealwire_socket_reconfigure_endpoint(pull, "tcp://127.0.0.1:9", NULL, NULL, 0));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_reconfigure_endpoint(pull, NULL, NULL, NULL, 0));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_reconfigure_endpoint(NULL, endpoint, NULL, NULL, 0));
+    OK(sealwire_socket_bind(pull, "inproc://replacing-keys", NULL));
+    RETURNS(SEALWIRE_ERROR_TRANSPORT,
+            sealwire_socket_reconfigure_endpoint(pull, "inproc://replacing-keys", NULL, NULL, 0));
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(other);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_string_free(endpoint);
+    sealwire_authenticator_free(anyone);
+    for (int i = 0; i < 2; i++) {
+        sealwire_keys_free(keys[i]);
+        sealwire_security_free(servers[i]);
+        sealwire_security_free(clients[i]);
+    }
+}
+
 static void closing(void) {
     sealwire_security *none = no_security();
     sealwire_options *options = NULL;
@@ -513,6 +600,8 @@ int main(void) {
     unbind_with_peers();
     draining();
     reconfiguring();
+    replacing_keys("BLAKE3");
+    replacing_keys("CURVE");
     closing();
     closing_at_once();
     return 0;

@@ -120,6 +120,7 @@ fn a_handshake_allocates_what_the_connection_keeps_and_little_else() {
             }),
             MechanismConfig::from(CurveServer {
                 keys: keys(2),
+                additional_key: None,
                 cookies: cookies.clone(),
                 frame_order: FrameOrder::default(),
             }),

@@ -269,6 +269,9 @@ pub enum Unusable {
     /// where it hears its client's before it says its own. A socket that connects has one, and so has
     /// one that is bound over `ws` or `wss`.
     SeveralMechanisms,
+    /// Endpoints of `inproc` and `udp` keep the options that they were bound or connected with: nobody shakes
+    /// hands there, so they have no keys that could be replaced.
+    FixedOptions,
     /// A `wss` endpoint cannot be bound without a certificate.
     NoTlsIdentity,
     /// A `wss` endpoint cannot be connected to without authorities to believe.
@@ -396,6 +399,10 @@ impl fmt::Display for Unfit<'_> {
                 f,
                 "this socket serves several mechanisms, which it can only where it is bound over tcp or ipc: give \
                  the socket of {endpoint} one of them"
+            ),
+            Unusable::FixedOptions => write!(
+                f,
+                "{endpoint} has no handshake and keeps its options: bind or connect another one with others"
             ),
             Unusable::NoTlsIdentity => write!(
                 f,

@@ -161,6 +161,12 @@ pub enum FailureCause {
         /// The limit.
         limit: usize,
     },
+    /// The endpoint has other keys by now, or no longer the mechanism: the connection was ended for that
+    /// ([`Withdrawn::End`](crate::options::Withdrawn::End)).
+    #[error(
+        "the key that it was made with was withdrawn: the peer comes in again with the present one"
+    )]
+    KeyWithdrawn,
     /// No file descriptors were left: the connection was closed as it was accepted.
     #[error("the process has no file descriptors left (see `ulimit -n`)")]
     OutOfDescriptors,
@@ -171,7 +177,7 @@ pub enum FailureCause {
 
 impl FailureCause {
     /// The names that [`name`](Self::name) gives.
-    pub const NAMES: [&'static str; 27] = [
+    pub const NAMES: [&'static str; 28] = [
         "resolve",
         "connect",
         "proxy",
@@ -196,6 +202,7 @@ impl FailureCause {
         "handshake_evicted",
         "too_many_connections",
         "key_limit",
+        "key_withdrawn",
         "address_limit",
         "out_of_descriptors",
         "internal",
@@ -237,6 +244,7 @@ impl FailureCause {
             FailureCause::HandshakeEvicted => "handshake_evicted",
             FailureCause::TooManyConnections => "too_many_connections",
             FailureCause::KeyLimit { .. } => "key_limit",
+            FailureCause::KeyWithdrawn => "key_withdrawn",
             FailureCause::OutOfDescriptors => "out_of_descriptors",
             FailureCause::AddressLimit(_) => "address_limit",
         }
@@ -343,6 +351,7 @@ mod tests {
             FailureCause::HandshakeEvicted,
             FailureCause::TooManyConnections,
             FailureCause::KeyLimit { limit: 1 },
+            FailureCause::KeyWithdrawn,
             FailureCause::AddressLimit(AddressLimit::Rate),
             FailureCause::OutOfDescriptors,
             FailureCause::Internal,

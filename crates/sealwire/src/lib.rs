@@ -112,7 +112,7 @@ pub use sealwire_zmtp::{
     DefaultProvider, Error as ProtocolError, Frame, KeyPair, Mechanism, Provider, PublicKey,
     SecretKey, SocketType,
 };
-pub use security::{Blake3Client, Blake3Server, Security};
+pub use security::{Blake3Client, Blake3Server, CurveServer, Security};
 /// For the library that stands in for libzmq. It may change at any time.
 #[cfg(unix)]
 #[doc(hidden)]

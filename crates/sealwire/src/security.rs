@@ -2,6 +2,7 @@
 
 mod blake3;
 mod servers;
+mod terms;
 
 use std::{fmt, iter};
 
@@ -9,10 +10,12 @@ use sealwire_zmtp::mechanism::{DataPhase, FrameOrder};
 use sealwire_zmtp::{KeyPair, Mechanism, PublicKey};
 
 pub use blake3::{Blake3Client, Blake3Server};
-pub(crate) use servers::{CurveServer, EncryptedServer, Servers};
+pub use servers::CurveServer;
+pub(crate) use servers::{EncryptedServer, Servers};
+pub(crate) use terms::{Outcome, Terms};
 
 use crate::auth::{
-    Authenticator, Client, Decision, GuardedAuthenticator, GuardedPlainAuthenticator,
+    Authenticator, Client, DeciderId, Decision, GuardedAuthenticator, GuardedPlainAuthenticator,
     PlainAuthenticator, PlainClient, PlainCredentials,
 };
 use crate::peer::Peer;
@@ -124,7 +127,8 @@ impl Security {
     }
 
     /// Makes a CURVE server, for peers that speak libzmq's mechanism. The authenticator decides about every
-    /// client; a fixed set of keys ([`AllowedKeys`](crate::auth::AllowedKeys)) is one.
+    /// client; a fixed set of keys ([`AllowedKeys`](crate::auth::AllowedKeys)) is one. [`CurveServer`] has what
+    /// can be set beside that.
     pub fn curve_server(keys: KeyPair, authenticator: impl Authenticator) -> Self {
         CurveServer::new(keys, authenticator).into()
     }
@@ -229,9 +233,13 @@ impl Security {
 
     /// Decides again about a client that was let in. `None` where the earlier decision stands.
     pub(crate) fn decide_again(&self, peer: &Peer) -> Option<Decision> {
-        let decider = self.decider(peer.mechanism()?)?;
-        decider.revision()?;
-        match decider {
+        self.decider(peer.mechanism()?)?.revision()?;
+        self.decide_anew(peer)
+    }
+
+    /// Decides about a client that another authenticator let in. `None` where there is nobody to ask.
+    pub(crate) fn decide_anew(&self, peer: &Peer) -> Option<Decision> {
+        match self.decider(peer.mechanism()?)? {
             Decider::Keys(authenticator) => Some(authenticator.decide(&Client::of(peer)?)),
             Decider::Passwords(authenticator) => {
                 Some(authenticator.decide(&PlainClient::of(peer)?))
@@ -291,6 +299,13 @@ impl Decider<'_> {
         match self {
             Decider::Keys(authenticator) => authenticator.allows_nobody(),
             Decider::Passwords(authenticator) => authenticator.allows_nobody(),
+        }
+    }
+
+    pub(crate) fn id(self) -> DeciderId {
+        match self {
+            Decider::Keys(authenticator) => authenticator.id(),
+            Decider::Passwords(authenticator) => authenticator.id(),
         }
     }
 

@@ -80,6 +80,7 @@ impl Parties {
                 }),
                 MechanismConfig::from(CurveServer {
                     keys: theirs,
+                    additional_key: None,
                     cookies,
                     frame_order: FrameOrder::default(),
                 }),

@@ -43,6 +43,9 @@ pub struct PeerInfo {
     pub metadata: Metadata,
     /// The key that the peer proved to own; `None` with NULL and PLAIN. A client sees the server's.
     pub public_key: Option<PublicKey>,
+    /// The key of this side that the handshake was done with: of a server that has several, the one that the
+    /// client knows. `None` with NULL and PLAIN.
+    pub local_key: Option<PublicKey>,
     /// The name that the authenticator gave to the peer.
     pub user_id: Option<String>,
     /// The mechanism of the handshake.

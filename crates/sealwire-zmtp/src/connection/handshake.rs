@@ -394,6 +394,7 @@ impl Connection {
         let Established {
             metadata,
             public_key,
+            local_key,
             protection,
         } = established;
         let peer = Arc::new(PeerInfo {
@@ -401,6 +402,7 @@ impl Connection {
             routing_id: metadata.routing_id,
             metadata: metadata.all,
             public_key,
+            local_key,
             user_id,
             mechanism: agreed.settings.mechanism(),
             zmtp_minor: agreed.zmtp_minor,

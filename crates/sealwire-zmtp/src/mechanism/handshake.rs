@@ -112,6 +112,8 @@ pub(crate) enum Progress<P> {
 pub(crate) struct Established<P> {
     pub(crate) metadata: PeerMetadata,
     pub(crate) public_key: Option<PublicKey>,
+    /// The key of this side that the handshake was done with.
+    pub(crate) local_key: Option<PublicKey>,
     pub(crate) protection: P,
 }
 

@@ -142,6 +142,7 @@ fn done<P: From<Unprotected>>(
     let established = Established {
         metadata,
         public_key: None,
+        local_key: None,
         protection: Unprotected.into(),
     };
     Progress::Done { reply, established }

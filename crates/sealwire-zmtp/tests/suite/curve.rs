@@ -340,6 +340,7 @@ fn gaps_are_accepted_by_name_alone() {
     let mut config = Config::new(SocketType::Router);
     config.mechanism = MechanismConfig::from(CurveServer {
         keys: keys(SERVER_SEED),
+        additional_key: None,
         cookies: Cookies::new(1),
         frame_order: FrameOrder::GapsUnauthenticatedOrder,
     });

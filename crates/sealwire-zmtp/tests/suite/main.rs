@@ -17,6 +17,7 @@ mod output;
 mod plain;
 mod properties;
 mod regressions;
+mod server_keys;
 mod several_mechanisms;
 mod short_commands;
 mod subscriptions;

@@ -3,6 +3,7 @@
 
 mod allowed_keys;
 mod allowed_keys_file;
+mod decider_id;
 mod guest;
 mod password;
 mod password_file;
@@ -18,6 +19,7 @@ use sealwire_zmtp::wire::metadata::Metadata;
 
 pub use allowed_keys::AllowedKeys;
 pub use allowed_keys_file::AllowedKeysFile;
+pub(crate) use decider_id::DeciderId;
 pub(crate) use guest::Admission;
 pub use guest::Guest;
 pub(crate) use password::GuardedPlainAuthenticator;
@@ -282,6 +284,11 @@ impl GuardedAuthenticator {
             authenticator: Arc::new(authenticator),
             panicked: Arc::default(),
         }
+    }
+
+    /// Which one it is: clones are the same.
+    pub(crate) fn id(&self) -> DeciderId {
+        DeciderId::new(&self.panicked)
     }
 
     pub(crate) fn may_block(&self) -> bool {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use sealwire_zmtp::mechanism::plain::{PasswordTable, PlainCredentials};
 
-use super::{AllowAnyone, Decision, Status};
+use super::{AllowAnyone, DeciderId, Decision, Status};
 use crate::guard;
 use crate::peer::{Peer, PeerAddress, ProcessCredentials};
 
@@ -145,6 +145,11 @@ impl GuardedPlainAuthenticator {
             authenticator: Arc::new(authenticator),
             panicked: Arc::default(),
         }
+    }
+
+    /// Which one it is: clones are the same.
+    pub(crate) fn id(&self) -> DeciderId {
+        DeciderId::new(&self.panicked)
     }
 
     pub(crate) fn may_block(&self) -> bool {

@@ -29,6 +29,7 @@ impl State {
             listener: None,
             routing_id: registration.routing_id.clone(),
             options: Weak::new(),
+            undecided: false,
         });
         match &registration.routing_id {
             Some(routing_id) if made.is_err() => Err(Error::RoutingIdInUse(routing_id.to_vec())),

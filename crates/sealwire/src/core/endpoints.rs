@@ -1,14 +1,15 @@
 //! The endpoints of a socket, and the number of parts of the engine that work for it.
 
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::FIRST_THREAD;
 use crate::endpoint::Endpoint;
 use crate::limits::MAX_IO_THREADS;
 use crate::measures::Traffic;
-use crate::options::EndpointOptions;
+use crate::options::{CurrentOptions, EndpointOptions, Withdrawn};
 use crate::peer::PeerAddress;
+use crate::security::Terms;
 
 /// An endpoint that the socket is bound or connected to.
 #[derive(Debug, Clone)]
@@ -30,6 +31,11 @@ pub(crate) struct Registration {
     pub(crate) routing_id: Option<Arc<[u8]>>,
     /// Whether it is connected to again after its peer has gone.
     returns: bool,
+    /// Its options, as long as it is served; never those of `inproc` and `udp`. Weak, as what the application gave
+    /// may end with them, and this is dropped under a lock.
+    current: Weak<CurrentOptions>,
+    /// The terms that its connections must have been made under, once others were ended.
+    terms: Option<Terms>,
     pub(super) counts: EndpointCounts,
 }
 
@@ -62,6 +68,8 @@ impl Registration {
             own_queue: options.queue_per_endpoint,
             routing_id: None,
             returns: !options.reconnect.stop.after_disconnect,
+            current: Weak::new(),
+            terms: None,
             counts: EndpointCounts::default(),
         }
     }
@@ -74,6 +82,32 @@ impl Registration {
     /// With the routing id that the application chose for the peer.
     pub(crate) fn with_routing_id(self, routing_id: Option<Arc<[u8]>>) -> Self {
         Registration { routing_id, ..self }
+    }
+
+    /// With options that can be replaced.
+    pub(crate) fn with_options(self, current: &Arc<CurrentOptions>) -> Self {
+        let current = Arc::downgrade(current);
+        Registration { current, ..self }
+    }
+
+    /// Its options, which the caller drops without a lock.
+    pub(super) fn current(&self) -> Option<Arc<CurrentOptions>> {
+        self.current.upgrade()
+    }
+
+    /// The terms of its connections, where some were ended.
+    pub(super) fn terms(&self) -> Option<&Terms> {
+        self.terms.as_ref()
+    }
+
+    /// Connections that were made under other terms end, or stay.
+    pub(super) fn renew_terms(&mut self, terms: Terms, withdrawn: Withdrawn) {
+        match (withdrawn, &mut self.terms) {
+            (Withdrawn::End, known) => *known = Some(terms),
+            // Those that were ended before have not come back by this.
+            (Withdrawn::Stay, Some(known)) => known.extend(terms),
+            (Withdrawn::Stay, None) => {}
+        }
     }
 
     /// Whether messages wait for its peer in a queue of its own: that is how a routing id can be used before its peer
@@ -186,6 +220,21 @@ impl Endpoints {
     /// Whether an endpoint is still wanted and is connected to again.
     pub(super) fn returns(&self, id: u64) -> bool {
         self.get(id).is_some_and(|entry| entry.returns)
+    }
+
+    /// Those with this endpoint.
+    pub(super) fn at(&self, endpoint: &Endpoint) -> impl Iterator<Item = &Registration> {
+        let entries = self.entries.iter();
+        entries.filter(move |entry| entry.endpoint == *endpoint)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn at_mut(
+        &mut self,
+        endpoint: &Endpoint,
+    ) -> impl Iterator<Item = &mut Registration> {
+        let entries = self.entries.iter_mut();
+        entries.filter(move |entry| entry.endpoint == *endpoint)
     }
 
     pub(super) fn all(&self) -> &[Registration] {

@@ -274,6 +274,11 @@ impl SocketCore {
         true
     }
 
+    /// The I/O threads that may serve something of the socket.
+    pub(crate) fn threads(&self) -> Vec<usize> {
+        self.lock().endpoints.threads()
+    }
+
     /// The I/O threads that may serve something of the socket, beside this one.
     pub(crate) fn threads_beside(&self, thread: usize) -> Vec<usize> {
         let mut threads = self.lock().endpoints.threads();

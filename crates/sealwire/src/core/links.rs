@@ -8,6 +8,7 @@ use sealwire_zmtp::Frames;
 use super::queues::Queues;
 use super::{SocketCore, State};
 use crate::account::{Exceeded, Kind};
+use crate::auth::Decision;
 use crate::monitor::{Event, add};
 use crate::options::EndpointOptions;
 use crate::pattern::{
@@ -278,16 +279,23 @@ impl SocketCore {
         if !revising.begin(self.present.revisions()) {
             return;
         }
-        let peers: Vec<(PipeId, Arc<Peer>, Arc<EndpointOptions>)> = {
+        let peers: Vec<(PipeId, Arc<Peer>, Arc<EndpointOptions>, bool)> = {
             let pipes = &self.lock().queues.pipes;
-            let connected = pipes.connected();
-            connected
-                .filter_map(|id| Some((id, pipes.peer(id)?.clone(), pipes.options(id)?)))
-                .collect()
+            let of = |id| {
+                let (peer, options) = (pipes.peer(id)?.clone(), pipes.options(id)?);
+                Some((id, peer, options, pipes.is_undecided(id)))
+            };
+            pipes.connected().filter_map(of).collect()
         };
-        for (id, peer, options) in peers {
-            if revising.disallows(options.security.decide_again(&peer).as_ref()) {
+        for (id, peer, options, undecided) in peers {
+            let decision = match undecided {
+                true => options.security.decide_anew(&peer),
+                false => options.security.decide_again(&peer),
+            };
+            if revising.disallows(decision.as_ref()) {
                 self.disallow(id, &peer);
+            } else if undecided && !matches!(decision, Some(Decision::Refuse { .. })) {
+                self.decided(id, &peer, &options);
             }
         }
     }

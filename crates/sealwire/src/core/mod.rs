@@ -7,6 +7,7 @@
 //!   links.rs      what links and the engine ask             readable.rs    who waits for messages
 //!   leaving.rs    what disconnecting changes at once        awaiting.rs    queues for peers that are to come
 //!   peers.rs      what handles ask about peers
+//!   renewing.rs   other options for an endpoint
 //!        │
 //!        ▼ under the lock
 //!   queues.rs     pattern and pipes      endpoints.rs      lifecycle.rs
@@ -35,6 +36,7 @@ mod present;
 mod protocol;
 mod queues;
 mod readable;
+mod renewing;
 mod revising;
 mod usable;
 

@@ -84,12 +84,14 @@ impl Present {
         let mut kept = self.options.lock().unwrap_or_else(PoisonError::into_inner);
         self.send_timeout.set(options.send_timeout);
         self.receive_timeout.set(options.receive_timeout);
-        kept.last_number += 1;
-        let (number, weak) = (kept.last_number, Arc::downgrade(&options));
-        kept.in_use
-            .retain(|(_, options)| options.strong_count() > 0);
-        kept.in_use.push((number, weak));
+        kept.note(&options);
         mem::replace(&mut kept.now, options)
+    }
+
+    /// Notes options that endpoints have and the socket has not.
+    pub(super) fn note(&self, options: &Arc<EndpointOptions>) {
+        let mut kept = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.note(options);
     }
 
     /// Those of all authenticators which endpoints or connections have, as far as they have any.
@@ -111,7 +113,17 @@ impl Present {
     }
 }
 
-fn made(engine: &dyn Engine, options: SocketOptions) -> Arc<EndpointOptions> {
+impl Kept {
+    fn note(&mut self, options: &Arc<EndpointOptions>) {
+        self.last_number += 1;
+        self.in_use
+            .retain(|(_, options)| options.strong_count() > 0);
+        self.in_use
+            .push((self.last_number, Arc::downgrade(options)));
+    }
+}
+
+pub(super) fn made(engine: &dyn Engine, options: SocketOptions) -> Arc<EndpointOptions> {
     let protocol = protocol_config(engine, &options);
     Arc::new(EndpointOptions::new(options, protocol))
 }
@@ -153,9 +165,14 @@ impl SocketCore {
 
     /// Lets the clock ask whether clients are still allowed, where an authenticator may change its mind.
     pub(super) fn watch_revisions(self: &Arc<Self>) {
-        if !self.present.revisions().is_empty()
-            && !self.present.revised.swap(true, Ordering::SeqCst)
-        {
+        if !self.present.revisions().is_empty() {
+            self.have_revisions();
+        }
+    }
+
+    /// Lets the clock ask whether clients are still allowed.
+    pub(super) fn have_revisions(self: &Arc<Self>) {
+        if !self.present.revised.swap(true, Ordering::SeqCst) {
             let engine = self.context.engine();
             engine.revise_clients(Arc::downgrade(self));
         }

@@ -90,6 +90,7 @@ fn server(engine: &dyn Engine, server: &EncryptedServer) -> ProtocolServer {
         .into(),
         EncryptedServer::Curve(server) => CurveServer {
             keys: server.keys.clone(),
+            additional_key: server.additional_key.clone(),
             cookies: cookies(engine),
             frame_order: server.frame_order,
         }

@@ -36,11 +36,16 @@ impl Revising {
         self.count.load(Ordering::SeqCst)
     }
 
+    /// Has all clients decided about once more.
+    pub(super) fn ask_again(&self) {
+        self.again.store(true, Ordering::SeqCst);
+    }
+
     /// A client was attached that was decided about after this number of revisions. A later
     /// revision may have missed it.
     pub(crate) fn attached_after(&self, revisions: u64) {
         if self.count() != revisions {
-            self.again.store(true, Ordering::SeqCst);
+            self.ask_again();
         }
     }
 

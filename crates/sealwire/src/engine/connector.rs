@@ -1,6 +1,7 @@
 //! Keeping a connection to an endpoint: resolve, connect, and again after a wait that grows.
 
 use std::io::{self, IoSlice};
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +12,9 @@ use super::world::World;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::failure::{ConnectionFailure, FailureCause};
+use crate::guard;
 use crate::monitor::Event;
-use crate::options::{EndpointOptions, SocketOptions};
+use crate::options::{CurrentOptions, EndpointOptions, SocketOptions};
 use crate::peer::{Ends, PeerAddress};
 use crate::transport::socks::{Handshake, MAX_ANSWER};
 use crate::transport::{SocksError, SocksRefusal, Stream, Target};
@@ -22,6 +24,8 @@ const PROVEN_AFTER: Duration = Duration::from_secs(1);
 
 pub(super) struct Connector {
     pub(super) core: Arc<SocketCore>,
+    /// Those of attempts that begin now.
+    current: Arc<CurrentOptions>,
     pub(super) options: Arc<EndpointOptions>,
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
@@ -53,20 +57,31 @@ pub(super) enum State {
 impl Connector {
     pub(super) fn new(
         core: Arc<SocketCore>,
-        options: Arc<EndpointOptions>,
+        current: Arc<CurrentOptions>,
         endpoint: Endpoint,
         id: u64,
         share: LoadShare,
     ) -> Self {
         Connector {
             core,
-            options,
+            options: current.get(),
+            current,
             id,
             endpoint,
             state: State::Waiting(Duration::ZERO),
             failures: 0,
             flushing: None,
             _share: share,
+        }
+    }
+
+    /// Takes the options that the endpoint has now for the attempts that begin from now on.
+    pub(super) fn renew(&mut self) {
+        let options = self.current.get();
+        if !Arc::ptr_eq(&options, &self.options) {
+            let before = mem::replace(&mut self.options, options);
+            // What the application gave it to call may end with them.
+            guard::contain("dropping options", || drop(before));
         }
     }
 

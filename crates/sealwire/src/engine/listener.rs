@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +15,9 @@ use crate::account::{
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::failure::FailureCause;
+use crate::guard;
 use crate::monitor::Event;
-use crate::options::EndpointOptions;
+use crate::options::{CurrentOptions, EndpointOptions};
 use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
 
@@ -24,6 +26,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Listener {
     pub(super) core: Arc<SocketCore>,
+    /// Those of connections that begin now.
+    current: Arc<CurrentOptions>,
     pub(super) options: Arc<EndpointOptions>,
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
@@ -58,17 +62,18 @@ pub(super) enum Accepted {
 impl Listener {
     pub(super) fn new(
         core: Arc<SocketCore>,
-        options: Arc<EndpointOptions>,
+        current: Arc<CurrentOptions>,
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
         descriptors: DescriptorLimit,
         share: LoadShare,
     ) -> Self {
-        let handshakes = options.max_handshakes.min(descriptors.handshakes());
+        let options = current.get();
         Listener {
-            limits: options.per_address.limits(handshakes),
+            limits: limits(&options, descriptors),
             core,
+            current,
             options,
             id,
             endpoint,
@@ -80,6 +85,17 @@ impl Listener {
             paused_until: None,
             failures: LogLines::default(),
             _share: share,
+        }
+    }
+
+    /// Takes the options that the endpoint has now for the connections that begin from now on.
+    pub(super) fn renew(&mut self) {
+        let options = self.current.get();
+        if !Arc::ptr_eq(&options, &self.options) {
+            self.limits = limits(&options, self.descriptors);
+            let before = mem::replace(&mut self.options, options);
+            // What the application gave it to call may end with them.
+            guard::contain("dropping options", || drop(before));
         }
     }
 
@@ -115,6 +131,8 @@ impl Listener {
     pub(super) fn accept(&mut self, now: Duration) -> Accepted {
         match self.listener.accept() {
             Ok((stream, address)) => {
+                // After it was accepted: who connects once they were replaced finds the new ones.
+                self.renew();
                 let source = match &address {
                     PeerAddress::Tcp(address) => (*address).into(),
                     _ => stream.process().into(),
@@ -185,6 +203,12 @@ impl Listener {
         self.handshaking.remove(&session.connection);
         self.addresses.ended(session.connection);
     }
+}
+
+/// The limits of single addresses.
+fn limits(options: &EndpointOptions, descriptors: DescriptorLimit) -> AddressLimits {
+    let handshakes = options.max_handshakes.min(descriptors.handshakes());
+    options.per_address.limits(handshakes)
 }
 
 /// What an error says that is not about descriptors or memory.

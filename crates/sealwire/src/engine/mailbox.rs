@@ -18,7 +18,7 @@ use crate::core::{ServerCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
 use crate::measures::LiveWork;
-use crate::options::{EndpointOptions, SocketOptions};
+use crate::options::{CurrentOptions, SocketOptions, Withdrawn};
 use crate::pattern::Dismissal;
 #[cfg(unix)]
 use crate::transport::Listener;
@@ -28,7 +28,7 @@ pub(crate) enum Command {
     /// Serve this listener.
     Listen {
         core: Arc<SocketCore>,
-        options: Arc<EndpointOptions>,
+        options: Arc<CurrentOptions>,
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
@@ -37,7 +37,7 @@ pub(crate) enum Command {
     /// Keep a connection to this endpoint.
     Connect {
         core: Arc<SocketCore>,
-        options: Arc<EndpointOptions>,
+        options: Arc<CurrentOptions>,
         endpoint: Endpoint,
         id: u64,
         share: LoadShare,
@@ -52,6 +52,13 @@ pub(crate) enum Command {
     /// End the connections that came through the listener with this id, which another thread serves, once what is queued
     /// for them is sent.
     LeaveAccepted { core: Arc<SocketCore>, id: u64 },
+    /// The endpoint with this id has other options, which a listener or connector of this thread has to take; and
+    /// those of its connections are to end that they do not fit, where that was asked for.
+    Renew {
+        core: Arc<SocketCore>,
+        id: u64,
+        withdrawn: Withdrawn,
+    },
     /// Serve this session from now on, whose handshake another thread has done. Sessions know the mailbox, which does not know
     /// them.
     Adopt(Box<dyn Any + Send>),

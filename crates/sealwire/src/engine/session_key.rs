@@ -36,6 +36,13 @@ impl Origin {
         }
     }
 
+    /// The number of the `bind` or `connect` behind it.
+    pub(super) fn endpoint(self) -> u64 {
+        match self {
+            Origin::Listener { id, .. } | Origin::Connector { id, .. } => id,
+        }
+    }
+
     /// The number of the `bind` behind it.
     pub(super) fn listener(self) -> Option<u64> {
         match self {

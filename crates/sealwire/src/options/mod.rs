@@ -22,7 +22,8 @@ use sealwire_zmtp::mechanism::PlainClient;
 use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
-pub(crate) use endpoint::EndpointOptions;
+pub use endpoint::Withdrawn;
+pub(crate) use endpoint::{CurrentOptions, EndpointOptions};
 pub use heartbeat::HEARTBEAT_TIMEOUT_INTERVALS;
 pub(crate) use heartbeat::HeartbeatOptions;
 pub(crate) use multicast::MulticastOptions;

@@ -32,6 +32,8 @@ pub(crate) struct Provenance {
     pub(crate) listener: Option<u64>,
     /// Those of the endpoint, as long as that or the connection has them.
     pub(crate) options: Weak<EndpointOptions>,
+    /// The authenticator of these has not decided about the peer yet, which another one let in.
+    pub(crate) undecided: bool,
 }
 
 /// The queues, and what is known of them.

@@ -15,6 +15,7 @@ mod inbound;
 #[cfg(unix)]
 mod lengths;
 mod measured;
+mod renewing;
 mod sole;
 
 use std::collections::VecDeque;

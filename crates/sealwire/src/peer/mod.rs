@@ -268,6 +268,13 @@ impl Peer {
         }
     }
 
+    /// Returns the key of this side that the handshake was done with: of a server that has several, the one that the
+    /// client knows, so that one can see who still has to learn the new one. `None` where
+    /// [`public_key`](Peer::public_key) is.
+    pub fn local_key(&self) -> Option<PublicKey> {
+        self.info()?.local_key
+    }
+
     /// The name that the authenticator or ZAP handler gave to this peer.
     pub fn user_id(&self) -> Option<&str> {
         if let Some(user_id) = &self.approval.user_id {

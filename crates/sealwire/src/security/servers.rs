@@ -3,7 +3,7 @@
 use std::{fmt, iter, slice};
 
 use sealwire_zmtp::mechanism::FrameOrder;
-use sealwire_zmtp::{KeyPair, Mechanism};
+use sealwire_zmtp::{KeyPair, Mechanism, PublicKey};
 
 use super::{Blake3Server, Kind, Security};
 use crate::auth::{Authenticator, GuardedAuthenticator};
@@ -23,9 +23,21 @@ pub(crate) enum EncryptedServer {
     Curve(CurveServer),
 }
 
+/// The server of CURVE, libzmq's mechanism: the side whose key the other knows. [`Security::curve_server`] makes one
+/// with nothing but keys and authenticator.
+///
+/// ```
+/// # use sealwire::{CurveServer, Generate as _, KeyPair, SocketType, auth::AllowAnyone, blocking::Socket};
+/// # let (new, old) = (KeyPair::generate(), KeyPair::generate());
+/// let server = CurveServer::new(new, AllowAnyone).with_additional_key(old);
+/// let socket = Socket::builder(SocketType::Rep).security(server).build_blocking()?;
+/// # Ok::<(), sealwire::Error>(())
+/// ```
 #[derive(Clone)]
-pub(crate) struct CurveServer {
+#[must_use]
+pub struct CurveServer {
     pub(crate) keys: KeyPair,
+    pub(crate) additional_key: Option<KeyPair>,
     pub(crate) authenticator: GuardedAuthenticator,
     pub(crate) frame_order: FrameOrder,
 }
@@ -46,6 +58,16 @@ impl EncryptedServer {
         }
     }
 
+    /// The keys by which clients may know it, with their mechanism.
+    pub(super) fn public_keys(&self) -> Vec<(Mechanism, PublicKey)> {
+        let (keys, additional) = match self {
+            EncryptedServer::Blake3(server) => (&server.keys, &server.additional_keys[..]),
+            EncryptedServer::Curve(server) => (&server.keys, server.additional_key.as_slice()),
+        };
+        let all = iter::once(keys).chain(additional);
+        all.map(|keys| (self.mechanism(), keys.public())).collect()
+    }
+
     pub(super) fn authenticator(&self) -> &GuardedAuthenticator {
         match self {
             EncryptedServer::Blake3(server) => &server.authenticator,
@@ -55,12 +77,22 @@ impl EncryptedServer {
 }
 
 impl CurveServer {
-    pub(super) fn new(keys: KeyPair, authenticator: impl Authenticator) -> Self {
+    /// Makes a server whose authenticator decides about every client; there is no default.
+    pub fn new(keys: KeyPair, authenticator: impl Authenticator) -> Self {
         CurveServer {
             keys,
+            additional_key: None,
             authenticator: GuardedAuthenticator::new(authenticator),
             frame_order: FrameOrder::default(),
         }
+    }
+
+    /// Sets a second key by which clients may know the server, while keys are changed; a later call replaces it.
+    /// There are two at most: a client does not say which key it knows, so each HELLO that the first does not
+    /// open costs another X25519 agreement, those of strangers too. Put the key first that most clients know.
+    pub fn with_additional_key(mut self, keys: KeyPair) -> Self {
+        self.additional_key = Some(keys);
+        self
     }
 }
 
@@ -100,12 +132,15 @@ impl Blake3Server {
     /// [`Peer::mechanism`]: crate::Peer::mechanism
     /// [`Unusable::SeveralMechanisms`]: crate::Unusable::SeveralMechanisms
     pub fn or_curve_server(self, keys: KeyPair, authenticator: impl Authenticator) -> Security {
+        self.or_curve(CurveServer::new(keys, authenticator))
+    }
+
+    /// Serves CURVE clients too, as [`or_curve_server`](Self::or_curve_server), by a server that was made before, such as one
+    /// with an [additional key](CurveServer::with_additional_key).
+    pub fn or_curve(self, server: CurveServer) -> Security {
         Security(Kind::Servers(Servers {
             first: EncryptedServer::Blake3(self),
-            others: vec![EncryptedServer::Curve(CurveServer::new(
-                keys,
-                authenticator,
-            ))],
+            others: vec![EncryptedServer::Curve(server)],
         }))
     }
 }
@@ -145,10 +180,16 @@ impl fmt::Debug for EncryptedServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EncryptedServer::Blake3(server) => server.fmt(f),
-            EncryptedServer::Curve(server) => f
-                .debug_struct("CurveServer")
-                .field("public_key", &server.keys.public())
-                .finish(),
+            EncryptedServer::Curve(server) => server.fmt(f),
         }
+    }
+}
+
+/// Shows public keys only.
+impl fmt::Debug for CurveServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CurveServer")
+            .field("public_key", &self.keys.public())
+            .finish()
     }
 }

@@ -13,7 +13,9 @@ use crate::endpoint::Endpoint;
 use crate::engine::{self, Command, Mailbox, Placed};
 use crate::error::{Error, Unusable};
 use crate::monitor::Event;
-use crate::options::{EndpointOptions, OptionsError, SocketOptions, bounded};
+use crate::options::{
+    CurrentOptions, EndpointOptions, OptionsError, SocketOptions, Withdrawn, bounded,
+};
 use crate::peer::PeerAddress;
 use crate::transport::BoundListener;
 #[cfg(unix)]
@@ -77,7 +79,7 @@ impl Handle {
     }
 
     /// Should the handler go, clients are refused and not let in.
-    fn remember_handler(&self, options: &EndpointOptions) {
+    fn remember_handler(&self, options: &SocketOptions) {
         if options.security.leaves_it_to_zap() {
             zap::has_handler(&self.core, self.context.inproc());
         }
@@ -100,13 +102,15 @@ impl Handle {
         })?;
         let kind = RegistrationKind::Bound;
         let (local_address, descriptor) = (listener.local_address(), listener.descriptor());
+        let current = CurrentOptions::new(options.clone());
         let registration = Registration::new(endpoint.clone(), id, kind, options)
             .on_thread(thread)
+            .with_options(&current)
             .listening_at(local_address.clone(), descriptor);
         core.register(registration)?;
         mailbox.post(Command::Listen {
             core: core.clone(),
-            options: options.clone(),
+            options: current,
             listener,
             endpoint: endpoint.clone(),
             id,
@@ -161,17 +165,61 @@ impl Handle {
         let Placed { thread, share } = self.place(&options)?;
         let kind = RegistrationKind::Connected;
         let registration = Registration::new(endpoint.clone(), id, kind, &options);
-        let registration = registration.on_thread(thread);
+        let current = CurrentOptions::new(options.clone());
+        let registration = registration.on_thread(thread).with_options(&current);
         core.register(registration.with_routing_id(routing_id))?;
         self.warn_of_clients(&options, &endpoint);
         context.threads().of(thread).post(Command::Connect {
             core: core.clone(),
-            options,
+            options: current,
             endpoint,
             id,
             share,
         });
         Ok(id)
+    }
+
+    /// The options that an endpoint has now.
+    pub(super) fn options_of(&self, endpoint: &Endpoint) -> Result<Arc<EndpointOptions>, Error> {
+        let options = self.core.options_of(endpoint)?;
+        options.ok_or_else(|| self.fixed(endpoint))
+    }
+
+    /// Gives an endpoint other options, which have been found to fit the socket.
+    pub(super) fn reconfigure_endpoint(
+        &self,
+        endpoint: &Endpoint,
+        options: SocketOptions,
+        withdrawn: Withdrawn,
+    ) -> Result<(), Error> {
+        let core = &self.core;
+        // First what was given, then where.
+        let kinds = core.kinds_of(endpoint)?;
+        if matches!(endpoint, Endpoint::Inproc(_) | Endpoint::Udp { .. }) {
+            return Err(self.fixed(endpoint));
+        }
+        for kind in kinds {
+            UsableBy(&options).check(endpoint, kind)?;
+        }
+        self.remember_handler(&options);
+        let (options, renewed) = core.renew(endpoint, options, withdrawn)?;
+        for id in renewed {
+            for thread in core.threads() {
+                let core = core.clone();
+                let command = Command::Renew {
+                    core,
+                    id,
+                    withdrawn,
+                };
+                self.context.threads().of(thread).post(command);
+            }
+        }
+        self.warn_of_clients(&options, endpoint);
+        Ok(())
+    }
+
+    fn fixed(&self, endpoint: &Endpoint) -> Error {
+        UsableBy(&self.core.options()).error(endpoint, Unusable::FixedOptions)
     }
 
     /// The I/O thread for an endpoint with these options.

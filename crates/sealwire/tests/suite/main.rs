@@ -48,6 +48,7 @@ mod proxy;
 #[cfg(unix)]
 mod readiness;
 mod reconfiguring;
+mod renewing;
 mod sending_batches;
 mod socks;
 #[cfg(target_os = "linux")]

@@ -61,6 +61,8 @@ struct AwaitWelcome {
 
 struct AwaitReady {
     settings: Arc<Blake3Client>,
+    /// `C`.
+    local_key: PublicKey,
     dh2: SharedSecret,
     h3: Transcript,
 }
@@ -184,8 +186,13 @@ impl AwaitWelcome {
         SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
             .seal_from(initiate_box, &mut frame);
         let h3 = h2.then(provider, &frame);
-        let settings = self.settings;
-        Ok((AwaitReady { settings, dh2, h3 }, frame))
+        let next = AwaitReady {
+            settings: self.settings,
+            local_key: self.client.public(),
+            dh2,
+            h3,
+        };
+        Ok((next, frame))
     }
 }
 
@@ -211,6 +218,7 @@ impl AwaitReady {
         Ok(Established {
             metadata,
             public_key: Some(settings.server_key),
+            local_key: Some(self.local_key),
             protection: protection.into(),
         })
     }

@@ -80,6 +80,8 @@ const _: () = assert!(size_of::<AwaitInitiate>() <= size_of::<usize>() + 2 * siz
 
 pub(super) struct AwaitAnswer {
     settings: Arc<Blake3Server>,
+    /// `S`.
+    local_key: PublicKey,
     dh2: SharedSecret,
     h3: Transcript,
     public_key: PublicKey,
@@ -239,6 +241,7 @@ impl AwaitAnswer {
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),
+            local_key: Some(self.local_key),
             protection: protection.into(),
         };
         (frame, established)
@@ -316,6 +319,7 @@ pub(super) fn receive_initiate(
     let h3 = h2.then(provider, frame.wire);
     Ok(AwaitAnswer {
         settings: Arc::clone(settings),
+        local_key: keys.public(),
         dh2,
         h3,
         public_key: client,

@@ -17,6 +17,7 @@ use super::traffic::{Opener, Sealer, Side};
 use super::{agree, begin_box, nonce, open_array, public_key, seal_from};
 use crate::error::{Error, HandshakeError, Incompatible, Step};
 use crate::key_pair::KeyPair;
+use crate::keys::PublicKey;
 use crate::mechanism::{
     AwaitCommand, CurveClient, Entropy, Established, Greetings, HandshakeFrame, Local,
     MechanismSettings, Progress, Weakness,
@@ -60,6 +61,8 @@ struct AwaitWelcome {
 
 struct AwaitReady {
     settings: Arc<CurveClient>,
+    /// `C`.
+    local_key: PublicKey,
     /// Of the connection's two keys.
     shared: SecretBox,
 }
@@ -162,8 +165,12 @@ impl AwaitWelcome {
         local.metadata.encode(&mut frame);
         let initiate_nonce = nonce(INITIATE_NONCE, &number);
         seal_from(&shared, &initiate_nonce, initiate_box, &mut frame);
-        let settings = self.settings;
-        Ok((AwaitReady { settings, shared }, frame))
+        let next = AwaitReady {
+            settings: self.settings,
+            local_key: self.client.public(),
+            shared,
+        };
+        Ok((next, frame))
     }
 }
 
@@ -210,6 +217,7 @@ impl AwaitReady {
         Ok(Established {
             metadata,
             public_key: Some(self.settings.server_key),
+            local_key: Some(self.local_key),
             protection: (sealer, opener).into(),
         })
     }

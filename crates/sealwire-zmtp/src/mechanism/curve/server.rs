@@ -66,13 +66,17 @@ struct AwaitHello {
 struct AwaitInitiate {
     settings: Arc<CurveServer>,
     connection_id: u64,
+    /// Which of the server's keys the client knows.
+    key: u8,
 }
 
-// The settings, the number, and no room for anything else.
-const _: () = assert!(size_of::<AwaitInitiate>() <= 2 * size_of::<u64>());
+// The settings, the number and the key, and no room for anything else.
+const _: () = assert!(size_of::<AwaitInitiate>() <= size_of::<usize>() + 2 * size_of::<u64>());
 
 struct AwaitAnswer {
     settings: Arc<CurveServer>,
+    /// `S`.
+    local_key: PublicKey,
     /// Of `c'` and `s'`.
     shared: SecretBox,
     /// INITIATE's.
@@ -147,32 +151,38 @@ impl AwaitHello {
         let provider = local.provider;
         let hello = Hello::parse(data)?;
         let client_ephemeral = public_key(hello.ephemeral)?;
-        let hello_box = agree(provider, &settings.keys, &client_ephemeral)?;
-        let opened = open_array(&hello_box, &nonce(HELLO_NONCE, hello.nonce), hello.sealed);
-        if opened.is_some_and(|opened| *opened == HELLO_PLAINTEXT) {
-            let (cookie_key, connection_id) = settings.cookies.issue();
-            let server_ephemeral = provider.public_key(&self.ephemeral);
-            let cookie = Cookie {
-                client_ephemeral,
-                server_ephemeral: self.ephemeral,
+        // The client does not say which key it knows; the right one opens its HELLO.
+        let mut known = None;
+        for (key, keys) in (0..).zip(settings.all_keys()) {
+            let hello_box = agree(provider, keys, &client_ephemeral)?;
+            let opened = open_array(&hello_box, &nonce(HELLO_NONCE, hello.nonce), hello.sealed);
+            if opened.is_some_and(|opened| *opened == HELLO_PLAINTEXT) {
+                known = Some((hello_box, key));
+                break;
             }
-            .seal(provider, &cookie_key, connection_id, &self.cookie_nonce);
-            let size = self.welcome_nonce.len() + TAG_SIZE + 32 + COOKIE_SIZE;
-            let mut frame = command::begin(WELCOME.as_bytes(), size);
-            frame.extend_from_slice(&self.welcome_nonce);
-            let welcome_box = begin_box(&mut frame);
-            frame.extend_from_slice(server_ephemeral.as_bytes());
-            frame.extend_from_slice(&cookie);
-            let nonce = nonce(WELCOME_NONCE, &self.welcome_nonce);
-            seal_from(&hello_box, &nonce, welcome_box, &mut frame);
-            let next = AwaitInitiate {
-                settings,
-                connection_id,
-            };
-            Ok((next, frame))
-        } else {
-            Err(HandshakeError::HelloUnreadable.into())
         }
+        let (hello_box, key) = known.ok_or(HandshakeError::HelloUnreadable)?;
+        let (cookie_key, connection_id) = settings.cookies.issue();
+        let server_ephemeral = provider.public_key(&self.ephemeral);
+        let cookie = Cookie {
+            client_ephemeral,
+            server_ephemeral: self.ephemeral,
+        }
+        .seal(provider, &cookie_key, connection_id, &self.cookie_nonce);
+        let size = self.welcome_nonce.len() + TAG_SIZE + 32 + COOKIE_SIZE;
+        let mut frame = command::begin(WELCOME.as_bytes(), size);
+        frame.extend_from_slice(&self.welcome_nonce);
+        let welcome_box = begin_box(&mut frame);
+        frame.extend_from_slice(server_ephemeral.as_bytes());
+        frame.extend_from_slice(&cookie);
+        let nonce = nonce(WELCOME_NONCE, &self.welcome_nonce);
+        seal_from(&hello_box, &nonce, welcome_box, &mut frame);
+        let next = AwaitInitiate {
+            settings,
+            connection_id,
+            key,
+        };
+        Ok((next, frame))
     }
 }
 
@@ -192,6 +202,7 @@ impl AwaitAnswer {
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),
+            local_key: Some(self.local_key),
             protection: (sealer, opener).into(),
         };
         (frame, established)
@@ -211,6 +222,7 @@ impl AwaitInitiate {
             .find_map(|key| Cookie::open(provider, key, self.connection_id, initiate.cookie))
             .ok_or(HandshakeError::CookieRejected)?;
         let ephemeral = KeyPair::with_provider(cookie.server_ephemeral, provider);
+        let local_key = settings.key(self.key).public();
 
         let shared = agree(provider, &ephemeral, &cookie.client_ephemeral)?;
         let opened = shared
@@ -228,7 +240,7 @@ impl AwaitInitiate {
         .ok_or(HandshakeError::VouchInvalid)?;
         let (vouched_ephemeral, vouched_server) = vouched.split_at(32);
         let expected = vouched_ephemeral.ct_eq(cookie.client_ephemeral.as_bytes())
-            & vouched_server.ct_eq(settings.keys.public().as_bytes());
+            & vouched_server.ct_eq(local_key.as_bytes());
         if !bool::from(expected) {
             return Err(HandshakeError::VouchInvalid.into());
         }
@@ -236,6 +248,7 @@ impl AwaitInitiate {
         let metadata = local.read_metadata(introduction.metadata)?;
         Ok(AwaitAnswer {
             settings,
+            local_key,
             shared,
             number: u64::from_be_bytes(*initiate.nonce),
             public_key: client,

@@ -22,10 +22,26 @@ pub struct CurveClient {
 pub struct CurveServer {
     /// The server's identity.
     pub keys: KeyPair,
+    /// An additional identity, while clients change from one to the other. It costs one X25519 for every HELLO
+    /// that the first did not open. There is one at most, as every stranger's HELLO costs as much as there are
+    /// keys.
+    pub additional_key: Option<KeyPair>,
     /// Where cookie keys and connection ids come from; shared by all connections of a server.
     pub cookies: Arc<dyn CookieStore>,
     /// Which numbers the client's frames may have.
     pub frame_order: FrameOrder,
+}
+
+impl CurveServer {
+    /// The keys in the order they are tried.
+    pub(crate) fn all_keys(&self) -> impl Iterator<Item = &KeyPair> {
+        core::iter::once(&self.keys).chain(&self.additional_key)
+    }
+
+    /// The key at this place of [`all_keys`](Self::all_keys).
+    pub(crate) fn key(&self, index: u8) -> &KeyPair {
+        self.all_keys().nth(index.into()).unwrap_or(&self.keys)
+    }
 }
 
 /// Which numbers the frames of a CURVE peer may have after the handshake. Never negotiated.

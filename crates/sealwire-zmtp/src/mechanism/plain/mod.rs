@@ -56,6 +56,7 @@ fn established<P: From<Unprotected>>(metadata: PeerMetadata) -> Established<P> {
     Established {
         metadata,
         public_key: None,
+        local_key: None,
         protection: Unprotected.into(),
     }
 }

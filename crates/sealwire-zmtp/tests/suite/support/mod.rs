@@ -152,6 +152,7 @@ pub(crate) fn curve_server(socket_type: SocketType, cookies: Arc<Cookies>) -> Co
     let mut config = Config::new(socket_type);
     config.mechanism = MechanismConfig::from(CurveServer {
         keys: keys(SERVER_SEED),
+        additional_key: None,
         cookies,
         frame_order: FrameOrder::default(),
     });
@@ -168,6 +169,7 @@ pub(crate) fn any_of(socket_type: SocketType, cookies: Arc<Cookies>) -> Config {
     };
     let curve = CurveServer {
         keys: keys(SERVER_SEED),
+        additional_key: None,
         cookies,
         frame_order: FrameOrder::default(),
     };
@@ -248,6 +250,8 @@ pub(crate) fn assert_each_knows_the_others_key(pair: &Pair, mechanism: Mechanism
     let seen_by_server = pair.b.connection.peer().unwrap();
     assert_eq!(seen_by_client.public_key, Some(keys(SERVER_SEED).public()));
     assert_eq!(seen_by_server.public_key, Some(keys(CLIENT_SEED).public()));
+    assert_eq!(seen_by_client.local_key, seen_by_server.public_key);
+    assert_eq!(seen_by_server.local_key, seen_by_client.public_key);
     assert_eq!(seen_by_server.user_id.as_deref(), Some("alice"));
     assert_eq!(seen_by_server.mechanism, mechanism);
     assert_eq!(seen_by_server.socket_type, SocketType::Dealer);

@@ -158,7 +158,7 @@ impl IoThread {
 }
 
 /// Lets go of a socket. What the application gave it to call may end with this handle, and panic as it does.
-fn release(core: Arc<SocketCore>) {
+pub(super) fn release(core: Arc<SocketCore>) {
     guard::contain("dropping a socket", || drop(core));
 }
 

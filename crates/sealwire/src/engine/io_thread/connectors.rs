@@ -67,6 +67,7 @@ impl IoThread {
         let Some(connector) = self.sources.connector(slot) else {
             return;
         };
+        connector.renew();
         let Reactor { mailbox, world, .. } = &self.reactor;
         if let Some(targets) = connector.resolve(mailbox, world) {
             self.resolved(slot, Ok(targets));

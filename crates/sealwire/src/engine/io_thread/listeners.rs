@@ -20,7 +20,7 @@ use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::limits::ACCEPTS_PER_TIME_SLICE;
 use crate::monitor::Event;
-use crate::options::EndpointOptions;
+use crate::options::CurrentOptions;
 use crate::peer::{Ends, PeerAddress};
 use crate::transport::{BoundListener, Stream};
 
@@ -46,7 +46,7 @@ impl IoThread {
     pub(super) fn listen(
         &mut self,
         core: Arc<SocketCore>,
-        options: Arc<EndpointOptions>,
+        options: Arc<CurrentOptions>,
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,

@@ -7,6 +7,7 @@ mod handshakes;
 mod lingering;
 mod listeners;
 mod moving;
+mod renewing;
 mod sessions;
 mod sources;
 mod time_slices;
@@ -32,7 +33,7 @@ use super::world::{PollEvent, World};
 use crate::core::{ROTATION_PERIOD, ServerCookies, SocketCore, rotate_cookies};
 use crate::guard;
 use crate::inproc;
-use crate::options::EndpointOptions;
+use crate::options::CurrentOptions;
 
 /// How often authenticators are asked whether they have changed their mind.
 const REVISION_PERIOD: Duration = Duration::from_millis(500);
@@ -77,7 +78,7 @@ struct Faults {
 }
 
 /// Lets go of what is not served any more. What the application gave it to call may end with it.
-fn not_served(core: Arc<SocketCore>, options: Arc<EndpointOptions>) {
+fn not_served(core: Arc<SocketCore>, options: Arc<CurrentOptions>) {
     core.remove_attachment();
     guard::contain("dropping an endpoint", || drop((core, options)));
 }
@@ -290,6 +291,11 @@ impl IoThread {
             Command::Withdraw { id } => self.withdraw(id),
             Command::WithdrawWithPeers { core, id } => self.withdraw_with_peers(core, id),
             Command::LeaveAccepted { core, id } => self.leave_accepted(core, id),
+            Command::Renew {
+                core,
+                id,
+                withdrawn,
+            } => self.renew(core, id, withdrawn),
             Command::Adopt(session) => {
                 if let Ok(session) = session.downcast() {
                     self.adopt(*session);

@@ -123,15 +123,24 @@ impl Sources {
 
     /// The sessions of this socket that came through the listener with this number.
     pub(super) fn accepted_by(&self, core: &SocketCore, id: u64) -> Vec<SessionKey> {
+        self.sessions_of(core, |origin| origin.listener() == Some(id))
+    }
+
+    /// The sessions of this socket that came from the endpoint with this number.
+    pub(super) fn of_endpoint(&self, core: &SocketCore, id: u64) -> Vec<SessionKey> {
+        self.sessions_of(core, |origin| origin.endpoint() == id)
+    }
+
+    fn sessions_of(&self, core: &SocketCore, wanted: impl Fn(Origin) -> bool) -> Vec<SessionKey> {
         let sessions = self.slab.iter().filter_map(|(_, source)| match source {
             EventSource::Session(session) if session.socket == core.id() => Some(session),
             _ => None,
         });
-        let accepted = sessions.filter(|session| {
+        let found = sessions.filter(|session| {
             let origin = session.with(|session| session.identity.origin);
-            origin.is_some_and(|origin| origin.listener() == Some(id))
+            origin.is_some_and(&wanted)
         });
-        accepted.map(|session| session.key).collect()
+        found.map(|session| session.key).collect()
     }
 
     /// What works for the endpoint with this number.
@@ -251,6 +260,7 @@ mod tests {
     use super::*;
     use crate::endpoint::Endpoint;
     use crate::engine::load::Load;
+    use crate::options::CurrentOptions;
     use crate::socket::Socket;
 
     fn connector(socket: &Socket, id: u64) -> EventSource {
@@ -258,7 +268,7 @@ mod tests {
         let core = socket.core().unwrap().clone();
         EventSource::Connector(Box::new(Connector::new(
             core.clone(),
-            core.options(),
+            CurrentOptions::new(core.options()),
             endpoint,
             id,
             Load::default().share(),

@@ -15,10 +15,10 @@ use crate::core::SocketCore;
 use crate::engine::reactor::Reactor;
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::timers::Timers;
-use crate::failure::FailureCause;
+use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::{Event, add};
 use crate::pattern::PipeId;
-use crate::peer::Peer;
+use crate::peer::{Ends, Peer};
 
 /// A peer that has ended its half of the connection: it takes what is on its way to it and no more.
 pub(in crate::engine) struct Parting {
@@ -28,7 +28,9 @@ pub(in crate::engine) struct Parting {
     /// How long the connection has been of use.
     pub(in crate::engine) ready_for: Duration,
     peer: Arc<Peer>,
+    ends: Arc<Ends>,
     by_peer: bool,
+    retired: bool,
     pipe: PipeId,
 }
 
@@ -37,13 +39,24 @@ impl Parting {
     pub(in crate::engine) fn tell(self) {
         let Parting {
             core,
+            key,
             peer,
+            ends,
             by_peer,
+            retired,
             pipe,
             ..
         } = self;
         core.detach(pipe);
-        core.hub.emit(Event::Disconnected { peer, by_peer });
+        core.hub.emit(match retired {
+            true => Event::Failed(ConnectionFailure {
+                connection: Some(key.connection),
+                ends,
+                peer: Some(peer),
+                cause: FailureCause::KeyWithdrawn,
+            }),
+            false => Event::Disconnected { peer, by_peer },
+        });
     }
 }
 
@@ -65,7 +78,10 @@ impl Session {
         }
         match self.protocol.end_of_stream() {
             Some(ProtocolError::Closed(CloseKind::Clean)) if self.transport.is_consumed() => {
-                self.phase.peer_ended();
+                // One that is retired may owe the peer something yet.
+                if !self.retired {
+                    self.phase.peer_ended();
+                }
                 End::Clean
             }
             Some(error) => error.into(),
@@ -118,7 +134,9 @@ impl Session {
             key: self.identity.key,
             ready_for: attached.age(reactor.now()),
             peer: attached.peer().clone(),
+            ends: self.identity.ends.clone(),
             by_peer: !self.phase.was_begun_here(),
+            retired: self.retired,
             pipe,
         })
     }
@@ -155,13 +173,14 @@ impl Session {
             mut protocol,
             standing,
             mut phase,
+            retired,
             ..
         } = self;
         phase.over();
         let by_peer = !phase.was_begun_here();
         // A handshake that failed had no peer.
         let had_peer = standing.is_attached() || matches!(end, End::Clean);
-        if phase.is_cut_off() && had_peer {
+        if phase.is_cut_off() && had_peer && !retired {
             identity.core.note_cut_off();
         }
         transport.close();
@@ -173,6 +192,10 @@ impl Session {
                 add(&identity.core.counters.handshakes_failed, 1);
                 None
             }
+        };
+        let end = match end {
+            End::Clean if retired && !was_told => End::Failed(FailureCause::KeyWithdrawn),
+            end => end,
         };
         identity.tell_end(end, peer.filter(|_| !was_told), by_peer);
     }

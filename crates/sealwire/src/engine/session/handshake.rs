@@ -233,6 +233,7 @@ impl Session {
             connector: self.identity.origin.connector(),
             listener: self.identity.origin.listener(),
             options: Arc::downgrade(&self.identity.options),
+            undecided: false,
         };
         match (self.identity.core).attach(peer.clone(), link, provenance) {
             Ok(pipe) => {
@@ -254,6 +255,7 @@ impl Session {
         if self.identity.core.is_closing() {
             self.finish(reactor.now());
         }
+        self.review_terms(reactor.now());
         reactor.became_ready(self.identity.origin, self.identity.key);
         Ok(())
     }

@@ -29,6 +29,7 @@ mod permits;
 mod phase;
 mod pipe_end;
 mod readiness;
+mod renewing;
 mod standing;
 mod transport;
 
@@ -80,6 +81,8 @@ pub(in crate::engine) struct Session {
     phase: Phase,
     permits: Permits,
     deadline: Deadline,
+    /// It ends as its key was withdrawn.
+    retired: bool,
     pub(in crate::engine) bursts: Arc<Bursts>,
     /// What its pipe is given to reach it.
     link: Option<Weak<dyn Link>>,
@@ -105,6 +108,7 @@ impl Session {
             phase: Phase::Open,
             permits: Permits::default(),
             deadline: Deadline::default(),
+            retired: false,
             bursts: Arc::default(),
             link: None,
         }
@@ -334,7 +338,8 @@ impl Session {
         if self.deadline.take_due(now) {
             self.count_timer();
             // A peer that is not asked any more owes no answer. The phase has the time by which it must be heard of.
-            if !self.awaits_end() {
+            // So has one whose end a thread of the application has found.
+            if !self.awaits_end() && !self.phase.has_ended() {
                 self.heartbeats_due(now)?;
             }
             self.transport.give_back();

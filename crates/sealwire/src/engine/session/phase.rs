@@ -14,7 +14,8 @@
 //!    └─ the peer's end ─▶ Flushing ─┘
 //! ```
 //!
-//! `finish` leads from Draining to Finishing as well, and the peer's end from Finishing to Flushing.
+//! `finish` leads from Draining to Finishing as well, and the peer's end from Finishing to Flushing; also from Draining
+//! where something is owed to the peer.
 
 use std::mem;
 use std::time::Duration;
@@ -162,7 +163,7 @@ impl Phase {
     pub(super) fn flush(&mut self, by: Option<Duration>) -> bool {
         let until = match *self {
             Phase::Open => None,
-            Phase::Finishing(until) => Some(until),
+            Phase::Finishing(until) | Phase::Draining { until, .. } => Some(until),
             _ => return false,
         };
         *self = Phase::Flushing {

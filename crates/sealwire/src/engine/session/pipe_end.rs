@@ -24,6 +24,8 @@ pub(super) struct PipeEnd {
     ledger: Ledger,
     taken: VecDeque<Item>,
     bursts: Arc<Bursts>,
+    /// Messages that may still be taken from it, where the connection ends after these.
+    last: Option<usize>,
     /// The pipe is the socket's no more, and another may have its id.
     parted: bool,
 }
@@ -38,8 +40,13 @@ impl PipeEnd {
             ledger: Ledger::default(),
             taken: VecDeque::new(),
             bursts,
+            last: None,
             parted: false,
         }
+    }
+
+    pub(super) fn id(&self) -> PipeId {
+        self.id
     }
 
     /// Whether the queue for the application is full.
@@ -59,7 +66,14 @@ impl PipeEnd {
 
     /// The pipe has something to send.
     pub(super) fn output_ready(&mut self) {
-        self.waiting = true;
+        self.waiting = self.last != Some(0);
+    }
+
+    /// Takes this number of messages from the pipe and no more: the rest stays with the socket.
+    pub(super) fn take_no_more_than(&mut self, messages: usize) {
+        self.last = Some(messages);
+        // The signal of some of them may be on its way.
+        self.waiting = messages > 0;
     }
 
     /// Leaves the pipe, which is for the caller to detach; `None` where that was done.
@@ -98,10 +112,12 @@ impl PipeEnd {
     /// Gives the protocol as many messages as one or two writes can carry.
     pub(super) fn take_outbound(&mut self, core: &SocketCore, protocol: &mut dyn Wire) {
         while self.waiting && !self.parted && protocol.pending_bytes() < WRITE_BUDGET {
-            let room = Room::of_bytes(WRITE_BUDGET);
+            let mut room = Room::of_bytes(WRITE_BUDGET);
+            room.messages = self.last.unwrap_or(room.messages);
             let begin = protocol.output_progress().staged;
             let messages = core.take_outbound(self.id, &mut self.taken, room);
-            self.waiting = !self.taken.is_empty();
+            self.last = self.last.map(|last| last.saturating_sub(messages));
+            self.waiting = !self.taken.is_empty() && self.last != Some(0);
             protocol.stage(&mut self.taken);
             self.ledger
                 .staged(messages, begin, protocol.output_progress());

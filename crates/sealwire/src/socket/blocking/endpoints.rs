@@ -8,6 +8,7 @@ use crate::SocketBuilder;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, Presence};
 use crate::failure::ConnectionFailure;
+use crate::options::Withdrawn;
 use crate::peer::Peer;
 #[cfg(unix)]
 use crate::transport::Listener;
@@ -236,6 +237,42 @@ impl Socket {
     /// Those of [`Socket::reconfigure`](crate::Socket::reconfigure).
     pub fn reconfigure(&self, options: SocketBuilder) -> Result<(), Error> {
         self.inner.reconfigure(options)
+    }
+
+    /// Returns the options that an endpoint has now, which is given as [`bind`](Socket::bind) returned it or as it was
+    /// connected to: to change some of them by [`reconfigure_endpoint`](Socket::reconfigure_endpoint).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Socket::endpoint_options`](crate::Socket::endpoint_options).
+    pub fn endpoint_options<E>(&self, endpoint: E) -> Result<SocketBuilder, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.endpoint_options(endpoint)
+    }
+
+    /// Gives an endpoint that is bound or connected other options while it is used, keys and authenticators among
+    /// them. Nobody is turned away meanwhile. `withdrawn` says what becomes of connections under keys that it does not
+    /// have any more; [`Socket::reconfigure_endpoint`](crate::Socket::reconfigure_endpoint) has an example and says the
+    /// rest. Does not wait for them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Socket::reconfigure_endpoint`](crate::Socket::reconfigure_endpoint).
+    pub fn reconfigure_endpoint<E>(
+        &self,
+        endpoint: E,
+        options: SocketBuilder,
+        withdrawn: Withdrawn,
+    ) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner
+            .reconfigure_endpoint(endpoint, options, withdrawn)
     }
 
     /// Returns the endpoints that this socket is bound to. None in a child of a fork.
