@@ -11,8 +11,8 @@ fn every_command_explains_itself() {
     assert!(!overview.text().contains("bench-side"), "hidden");
     for command in [
         "push", "pull", "scatter", "gather", "pub", "sub", "radio", "dish", "req", "rep", "pair",
-        "channel", "dealer", "router", "client", "server", "peer", "stream", "xpub", "xsub",
-        "proxy", "keygen", "bench", "seal", "open", "rpc",
+        "channel", "dealer", "router", "client", "server", "peer", "stream", "dgram", "xpub",
+        "xsub", "proxy", "keygen", "bench", "seal", "open", "rpc",
     ] {
         let help = run(&[command, "--help"]).expect_code(0);
         assert!(help.text().contains("Examples:"), "{command}");
