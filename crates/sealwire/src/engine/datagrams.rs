@@ -368,3 +368,22 @@ fn is_about_one_datagram(error: &io::Error) -> bool {
         Interrupted | ConnectionRefused | ConnectionReset
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A simulated network tells of everything, and the system has room for what goes to this machine.
+    #[test]
+    fn each_is_told_of_what_it_does() {
+        let there: SocketAddr = "127.0.0.1:9".parse().unwrap();
+        let both = Interest::READABLE | Interest::WRITABLE;
+        for (role, interest) in [
+            (Role::Radio(there), Interest::WRITABLE),
+            (Role::Dish, Interest::READABLE),
+            (Role::dgram(there), both),
+        ] {
+            assert_eq!(role.interest(), interest, "{role:?}");
+        }
+    }
+}

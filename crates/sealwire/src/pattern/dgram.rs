@@ -159,3 +159,111 @@ impl Pattern for Dgram {
         !self.inbound.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sealwire_zmtp::SocketType;
+
+    use super::super::silent::{End, Scene};
+    use super::*;
+
+    fn options(as_libzmq: bool) -> SocketOptions {
+        let mut options = SocketOptions::new(SocketType::Dgram);
+        options.as_libzmq = as_libzmq;
+        options.send_high_water_mark = 2;
+        options
+    }
+
+    fn scene(as_libzmq: bool) -> (Scene, Dgram) {
+        let options = options(as_libzmq);
+        (Scene::new(options.clone()), Dgram::new(&options))
+    }
+
+    fn bind(scene: &mut Scene, dgram: &mut Dgram, address: &str) -> End {
+        scene.attach_at(dgram, PeerAddress::Udp(address.parse().unwrap()))
+    }
+
+    fn message(frames: &[&str]) -> Frames {
+        frames.iter().map(|text| Frame::from(*text)).collect()
+    }
+
+    fn send(scene: &mut Scene, dgram: &mut Dgram, head: &str) -> Result<usize, SendFailure> {
+        dgram.send(&mut scene.pipes, &mut message(&[head, "body"]))
+    }
+
+    #[test]
+    fn the_endpoint_that_was_bound_last_sends_until_it_is_gone() {
+        let (mut scene, mut dgram) = scene(false);
+        let [first, second] =
+            ["127.0.0.1:1", "127.0.0.1:2"].map(|local| bind(&mut scene, &mut dgram, local));
+        assert_eq!(send(&mut scene, &mut dgram, "127.0.0.1:9").unwrap(), 0);
+        assert_eq!(scene.take(&first), [""; 0]);
+        assert_eq!(scene.take(&second), ["127.0.0.1:9 body"]);
+        scene.detach(&mut dgram, &first);
+        assert!(dgram.writable(&scene.pipes));
+        scene.detach(&mut dgram, &second);
+        assert!(!dgram.writable(&scene.pipes));
+        let unbound = send(&mut scene, &mut dgram, "127.0.0.1:9");
+        assert!(
+            matches!(unbound, Err(SendFailure::Failed(error)) if matches!(*error, Error::State(StateError::NotBound)))
+        );
+        let unbound = dgram.takes(&scene.pipes, b"127.0.0.1:9");
+        assert!(matches!(unbound, Err(Error::State(StateError::NotBound))));
+    }
+
+    #[test]
+    fn a_full_queue_is_waited_for_and_its_message_stays() {
+        let (mut scene, mut dgram) = scene(false);
+        let end = bind(&mut scene, &mut dgram, "127.0.0.1:1");
+        for _ in 0..2 {
+            assert!(dgram.takes(&scene.pipes, b"127.0.0.1:9").unwrap());
+            send(&mut scene, &mut dgram, "127.0.0.1:9").unwrap();
+        }
+        assert!(!dgram.takes(&scene.pipes, b"127.0.0.1:9").unwrap());
+        let mut refused = message(&["127.0.0.1:9", "body"]);
+        let sent = dgram.send(&mut scene.pipes, &mut refused);
+        assert!(matches!(sent, Err(SendFailure::WouldBlock)));
+        assert_eq!(refused, message(&["127.0.0.1:9", "body"]));
+        assert_eq!(scene.take(&end).len(), 2);
+        assert!(dgram.writable(&scene.pipes));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_to_is_said_of_the_first_frame_alone() {
+        let (mut scene, mut dgram) = scene(false);
+        bind(&mut scene, &mut dgram, "127.0.0.1:1");
+        for (head, reason) in [
+            ("nowhere", AddressError::Unreadable),
+            ("127.0.0.1:9\0", AddressError::Unreadable),
+            ("192.0.2.1:9", AddressError::LeavesTheMachine),
+        ] {
+            let taken = dgram.takes(&scene.pipes, head.as_bytes());
+            assert!(
+                matches!(taken, Err(Error::Message(MessageError::Address(found))) if found == reason)
+            );
+        }
+    }
+
+    #[test]
+    fn as_libzmq_an_address_ends_with_a_zero_octet_and_nothing_else_is_refused() {
+        let (mut scene, mut dgram) = scene(true);
+        assert!(!dgram.takes(&scene.pipes, b"nowhere").unwrap());
+        assert!(matches!(
+            send(&mut scene, &mut dgram, "127.0.0.1:9"),
+            Err(SendFailure::WouldBlock)
+        ));
+        let end = bind(&mut scene, &mut dgram, "127.0.0.1:1");
+        assert!(dgram.takes(&scene.pipes, b"nowhere").unwrap());
+        // One is dropped, and counted.
+        assert_eq!(send(&mut scene, &mut dgram, "nowhere").unwrap(), 1);
+        for head in ["127.0.0.1:9\0", "192.0.2.1:9"] {
+            assert_eq!(send(&mut scene, &mut dgram, head).unwrap(), 0);
+        }
+        assert_eq!(scene.take(&end), ["127.0.0.1:9 body", "192.0.2.1:9 body"]);
+        let mut arrived = vec![(message(&["127.0.0.1:9", "answer"]), end.peer.clone())];
+        let delivered = dgram.deliver_datagrams(&mut scene.pipes, end.id, &mut || arrived.pop());
+        assert_eq!((delivered.queued, delivered.full), (1, false));
+        let (frames, _) = dgram.receive(&mut scene.pipes).unwrap().unwrap();
+        assert_eq!(frames, message(&["127.0.0.1:9\0", "answer"]));
+    }
+}
