@@ -143,8 +143,6 @@ impl Socket {
         match self.socket_type {
             // A name without a message: libzmq takes any, and sends nothing.
             SocketType::Router | SocketType::Stream => Ok(()),
-            // An address without a datagram.
-            SocketType::Dgram => Err(Errno::INVAL),
             _ => self.send_message(part, flags),
         }
     }

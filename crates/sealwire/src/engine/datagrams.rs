@@ -386,4 +386,19 @@ mod tests {
             assert_eq!(role.interest(), interest, "{role:?}");
         }
     }
+
+    /// Linux takes others too.
+    #[test]
+    fn a_socket_of_ipv6_is_given_addresses_of_ipv6() {
+        let message = ["192.0.2.1:9", "body"].map(Frame::from);
+        for (local, target) in [
+            ("0.0.0.0:1", "192.0.2.1:9"),
+            ("[::]:1", "[::ffff:192.0.2.1]:9"),
+        ] {
+            let (role, mut outgoing) = (Role::dgram(local.parse().unwrap()), Vec::new());
+            let target: SocketAddr = target.parse().unwrap();
+            let datagram = role.datagram(&message, &mut outgoing);
+            assert_eq!(datagram, Some((&b"body"[..], target)));
+        }
+    }
 }

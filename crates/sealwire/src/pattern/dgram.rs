@@ -166,6 +166,7 @@ mod tests {
 
     use super::super::silent::{End, Scene};
     use super::*;
+    use crate::account::Kind;
 
     fn options(as_libzmq: bool) -> SocketOptions {
         let mut options = SocketOptions::new(SocketType::Dgram);
@@ -224,6 +225,7 @@ mod tests {
         let sent = dgram.send(&mut scene.pipes, &mut refused);
         assert!(matches!(sent, Err(SendFailure::WouldBlock)));
         assert_eq!(refused, message(&["127.0.0.1:9", "body"]));
+        assert_eq!(end.account().exceeded(Kind::Queued), 1);
         assert_eq!(scene.take(&end).len(), 2);
         assert!(dgram.writable(&scene.pipes));
     }
