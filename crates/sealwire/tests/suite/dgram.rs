@@ -205,7 +205,7 @@ fn a_full_queue_stops_the_reading_and_goes_on() {
     let counters = silent.clone();
     silent.close().unwrap();
     eventually("what nobody read is counted", || {
-        counters.counters().dropped_unread > 3
+        counters.counters().dropped_unread >= 3
     });
     // The queue, and one time slice of datagrams that were taken from the system for it.
     let most = 3 + DATAGRAMS_PER_TIME_SLICE as u64;
