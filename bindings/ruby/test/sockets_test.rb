@@ -230,24 +230,6 @@ class SocketsTest < SealwireTest
     end
   end
 
-  def test_dgram_speaks_udp
-    require "socket"
-    dgram = socket(:DGRAM)
-    UDPSocket.open do |plain|
-      plain.bind("127.0.0.1", 0)
-      here = "127.0.0.1:#{plain.addr[1]}"
-      assert_raises(Sealwire::StateError) { dgram << [here, "early"] }
-      port = dgram.bind("udp://127.0.0.1:0")[/\d+\z/].to_i
-      plain.send("hello", 0, "127.0.0.1", port)
-      assert_equal [here, "hello"], dgram.receive.frames
-      dgram << [here, "welcome"]
-      assert plain.wait_readable(30)
-      assert_equal "welcome", plain.recv(100)
-      assert_raises(Sealwire::MessageError) { dgram << ["127.0.0.1:0", "nobody"] }
-      assert_raises(Sealwire::EndpointError) { dgram.connect("udp://127.0.0.1:9") }
-    end
-  end
-
   def test_the_turn_of_a_request
     server, client = connected(:REP, :REQ)
     assert_raises(Sealwire::StateError) { client.receive }

@@ -220,44 +220,6 @@ static sealwire_message *numbered(int number) {
     return message;
 }
 
-static sealwire_message *datagram(const char *address, const char *body) {
-    sealwire_message *message = NULL;
-    OK(sealwire_message_new(&message));
-    OK(sealwire_message_add(message, address, strlen(address)));
-    OK(sealwire_message_add(message, body, strlen(body)));
-    return message;
-}
-
-/* Each answers at the address that a datagram came from. */
-static void datagrams(void) {
-    sealwire_security *none = no_security();
-    sealwire_socket *sockets[2];
-    char *endpoints[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        sockets[i] = make_socket(SEALWIRE_DGRAM, none);
-        OK(sealwire_socket_bind(sockets[i], "udp://127.0.0.1:0", &endpoints[i]));
-    }
-    const char *addresses[2] = {endpoints[0] + strlen("udp://"), endpoints[1] + strlen("udp://")};
-    for (int from = 0; from < 2; from++) {
-        int to = 1 - from;
-        OK(sealwire_socket_send(sockets[from], datagram(addresses[to], "hello"), SEALWIRE_WAIT));
-        sealwire_message *received = receive(sockets[to]);
-        CHECK(says(received, "hello") && sealwire_message_frames(received) == 2);
-        CHECK(sealwire_message_frame_size(received, 0) == strlen(addresses[from]));
-        CHECK(memcmp(sealwire_message_frame(received, 0), addresses[from], strlen(addresses[from])) == 0);
-        sealwire_message_free(received);
-    }
-    sealwire_message *nowhere = datagram("nowhere", "hello");
-    RETURNS(SEALWIRE_ERROR_MESSAGE, sealwire_socket_send(sockets[0], nowhere, SEALWIRE_WAIT));
-    sealwire_message_free(nowhere);
-    RETURNS(SEALWIRE_ERROR_TRANSPORT, sealwire_socket_connect(sockets[0], endpoints[1]));
-    for (int i = 0; i < 2; i++) {
-        sealwire_socket_free(sockets[i]);
-        sealwire_string_free(endpoints[i]);
-    }
-    sealwire_security_free(none);
-}
-
 static void many_at_a_time(mechanism *with) {
     enum { SINGLE = 100, COUNT = 900, CAPACITY = 64 };
     char *endpoint = NULL;
@@ -549,7 +511,6 @@ int main(void) {
         free_mechanism(&with);
     }
     unbind_with_peers();
-    datagrams();
     draining();
     reconfiguring();
     closing();

@@ -166,14 +166,14 @@ fn talk(plan: Plan) -> usize {
         }
     }
     // Nobody reads any more, so that queues are full as all close: what is in them is accounted for as well.
-    for from in 0..TALKERS {
-        talkers[from].burst((from + 1) % TALKERS, &mut scene);
+    for talker in &mut talkers {
+        talker.burst((talker.number + 1) % TALKERS, &mut scene);
         wait(&mut scene, DELIVERY, |_| ());
     }
     scene.network.set_datagram_faults(faults(plan.trouble));
-    for from in 0..TALKERS {
-        talkers[from].check_what_is_held(&scene);
-        (0..20).for_each(|_| talkers[from].send(0, 1_400, &scene));
+    for talker in &mut talkers {
+        talker.check_what_is_held(&scene);
+        (0..20).for_each(|_| talker.send(0, 1_400, &scene));
     }
     while talkers
         .iter()
