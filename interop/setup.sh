@@ -83,7 +83,7 @@ if ! has_libzmq; then
     skip zmq-udp-peer "no C compiler with libzmq3-dev"
 elif cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O2 -o "$peers/zmq-udp-peer" \
     zmq_udp_peer.c -l:libzmq.a $others -lstdc++; then
-    ready zmq-udp-peer "libzmq $(pkg-config --modversion libzmq), RADIO and DISH over UDP"
+    ready zmq-udp-peer "libzmq $(pkg-config --modversion libzmq), RADIO, DISH and DGRAM over UDP"
 else
     skip zmq-udp-peer "zmq_udp_peer.c did not link with the static libzmq"
 fi

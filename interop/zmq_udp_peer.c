@@ -1,10 +1,11 @@
-/* RADIO or DISH of libzmq over UDP, driven by the tests.
+/* RADIO, DISH or DGRAM of libzmq over UDP, driven by the tests.
  *
  *   zmq-udp-peer --timeout-s N --type radio --connect ENDPOINT --group GROUP --body TEXT
  *   zmq-udp-peer --timeout-s N --type dish --bind ENDPOINT --group GROUP
+ *   zmq-udp-peer --timeout-s N --type dgram --bind ENDPOINT
  *
- * RADIO sends its message every 10 ms; DISH prints what it receives. Both go on until standard input
- * ends or the time is over. Built without its drafts, libzmq exports none of the calls that RADIO and
+ * RADIO sends its message every 10 ms; DISH prints what it receives; DGRAM sends each datagram back to where it came from.
+ * All go on until standard input ends or the time is over. Built without its drafts, libzmq exports none of the calls that RADIO and
  * DISH need, but its static library has them, as C++ functions. */
 
 #include <poll.h>
@@ -16,6 +17,7 @@
 
 #define ZMQ_RADIO 14
 #define ZMQ_DISH 15
+#define ZMQ_DGRAM 18
 int zmq_join(void *socket, const char *group) __asm__("_Z8zmq_joinPvPKc");
 int zmq_msg_set_group(zmq_msg_t *message, const char *group)
     __asm__("_Z17zmq_msg_set_groupP9zmq_msg_tPKc");
@@ -60,6 +62,16 @@ static void print_all(void *socket)
     zmq_msg_close(&message);
 }
 
+static void send_back(void *socket)
+{
+    zmq_msg_t part;
+    zmq_msg_init(&part);
+    while (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) >= 0)
+        if (zmq_msg_send(&part, socket, zmq_msg_more(&part) ? ZMQ_SNDMORE : 0) < 0)
+            fail("send");
+    zmq_msg_close(&part);
+}
+
 int main(int argc, char **argv)
 {
     const char *type = "", *endpoint = "", *group = "", *body = "";
@@ -77,22 +89,24 @@ int main(int argc, char **argv)
             body = argv[i + 1];
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    int is_radio = !strcmp(type, "radio");
+    int is_radio = !strcmp(type, "radio"), is_dgram = !strcmp(type, "dgram");
     /* With IPv6 on, libzmq has no multicast over IPv4. */
     int ipv6 = strchr(endpoint, '[') != NULL;
     void *context = zmq_ctx_new();
-    void *socket = zmq_socket(context, is_radio ? ZMQ_RADIO : ZMQ_DISH);
+    void *socket = zmq_socket(context, is_radio ? ZMQ_RADIO : is_dgram ? ZMQ_DGRAM : ZMQ_DISH);
     if (!socket || zmq_setsockopt(socket, ZMQ_IPV6, &ipv6, sizeof ipv6) != 0)
         fail("socket");
     if (is_radio ? zmq_connect(socket, endpoint) : zmq_bind(socket, endpoint))
         fail("endpoint");
-    if (!is_radio && zmq_join(socket, group) != 0)
+    if (!is_radio && !is_dgram && zmq_join(socket, group) != 0)
         fail("join");
     printf("{\"event\":\"ready\",\"endpoint\":\"%s\"}\n", endpoint);
     time_t end = time(NULL) + seconds;
     do {
         if (is_radio)
             send_one(socket, group, body);
+        else if (is_dgram)
+            send_back(socket);
         else
             print_all(socket);
     } while (!input_ended() && time(NULL) < end);

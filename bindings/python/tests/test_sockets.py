@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import socket
 import threading
 
 import pytest
@@ -277,6 +278,29 @@ def test_groups_and_numbered_connections(pair: Pairs) -> None:
         arrived.set()
         sender.join(TIMEOUT)
     assert (message.group, message.body) == (b"weather", b"rain")
+
+
+def test_datagrams_go_to_a_plain_socket_and_come_from_it() -> None:
+    with (
+        sealwire.Socket(sealwire.DGRAM, rcvtimeo=TIMEOUT_MS) as dgram,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as plain,
+    ):
+        plain.settimeout(TIMEOUT)
+        plain.bind(("127.0.0.1", 0))
+        here = f"127.0.0.1:{plain.getsockname()[1]}".encode()
+        with pytest.raises(sealwire.StateError, match="binds"):
+            dgram.send_multipart([here, b"early"])
+        port = int(dgram.bind("udp://127.0.0.1:0").rsplit(":", 1)[1])
+        plain.sendto(b"hello", ("127.0.0.1", port))
+        assert dgram.recv_multipart() == [here, b"hello"]
+        dgram.send_multipart([here, b"welcome"])
+        assert plain.recvfrom(100) == (b"welcome", ("127.0.0.1", port))
+        with pytest.raises(sealwire.MessageError, match="not 0"):
+            dgram.send_multipart([b"127.0.0.1:0", b"nobody"])
+        with pytest.raises(sealwire.MessageError, match="one frame"):
+            dgram.send(b"no address")
+        with pytest.raises(sealwire.EndpointError):
+            dgram.connect("udp://127.0.0.1:9")
 
 
 def test_connect_peer_gives_the_number_to_send_to(pair: Pairs) -> None:

@@ -941,6 +941,11 @@
 #define SEALWIRE_SCATTER 17
 
 /**
+ * Type of a socket: plain UDP datagrams, each with the address of the other side as the first frame.
+ */
+#define SEALWIRE_DGRAM 18
+
+/**
  * Type of a socket: SERVER among equals.
  */
 #define SEALWIRE_PEER 19

@@ -61,6 +61,8 @@ pub const SEALWIRE_DISH: i32 = 15;
 pub const SEALWIRE_GATHER: i32 = 16;
 /// Type of a socket: PUSH for messages of one frame.
 pub const SEALWIRE_SCATTER: i32 = 17;
+/// Type of a socket: plain UDP datagrams, each with the address of the other side as the first frame.
+pub const SEALWIRE_DGRAM: i32 = 18;
 /// Type of a socket: SERVER among equals.
 pub const SEALWIRE_PEER: i32 = 19;
 /// Type of a socket: PAIR for messages of one frame.
@@ -568,6 +570,7 @@ mod tests {
             (SEALWIRE_DISH, "DISH"),
             (SEALWIRE_GATHER, "GATHER"),
             (SEALWIRE_SCATTER, "SCATTER"),
+            (SEALWIRE_DGRAM, "DGRAM"),
             (SEALWIRE_PEER, "PEER"),
             (SEALWIRE_CHANNEL, "CHANNEL"),
         ];

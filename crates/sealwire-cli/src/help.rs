@@ -121,6 +121,16 @@ Examples:
 Nothing is encrypted and nobody is authenticated. Bytes are printed as they come, in pieces of any size. With
 --bind and without --echo, --data and --file it only receives.";
 
+pub(crate) const DGRAM: &str = "\
+Examples:
+  sealwire dgram -b udp://127.0.0.1:5555              the sender's address, a tab, the datagram
+  sealwire dgram -b udp://127.0.0.1:5555 --echo       answers each datagram with itself
+  echo hello | sealwire dgram -b udp://127.0.0.1:0 --to 127.0.0.1:5555 -n 1
+  sealwire dgram -b 'udp://*:0' --to 192.0.2.1:514 -d event -n 0 --mechanism null
+
+Nothing is encrypted and nobody is authenticated, and datagrams may be lost. Without --echo, --data, --file
+and --to it only receives.";
+
 pub(crate) const XPUB: &str = "\
 Examples:
   sealwire xpub -b tcp://*:5556 -o quoted -d news -d text         \"\\x01news\": someone subscribed

@@ -1,4 +1,4 @@
-//! The `sealwire` program: a demonstration, keys, the twenty socket types, a proxy, sealed files and
+//! The `sealwire` program: a demonstration, keys, the socket types, a proxy, sealed files and
 //! benchmarks on the command line. `sealwire --help` is its manual.
 
 #![forbid(unsafe_code)]
@@ -42,7 +42,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Code, EXIT_CODES, Failure};
 use crate::service::given_up;
-use crate::sockets::{answer, duplex, receive, request, send};
+use crate::sockets::{answer, dgram, duplex, receive, request, send};
 
 /// Encrypted messaging: ZeroMQ sockets with the mechanism BLAKE3ZMQ.
 #[derive(Debug, Parser)]
@@ -114,6 +114,9 @@ enum Command {
     /// Talk plain TCP with programs that know no ZeroMQ
     #[command(after_help = help::STREAM)]
     Stream(answer::AnswerOptions),
+    /// Exchange plain UDP datagrams with programs that know no ZeroMQ
+    #[command(after_help = help::DGRAM)]
+    Dgram(dgram::DgramOptions),
     /// Publish and see the subscriptions
     #[command(after_help = help::XPUB)]
     Xpub(duplex::DuplexOptions),
@@ -177,6 +180,7 @@ impl Command {
             Command::Server(options) => answer::serve_clients(options),
             Command::Peer(options) => answer::peer(options),
             Command::Stream(options) => answer::stream(options),
+            Command::Dgram(options) => dgram::dgram(options),
             Command::Router(options) => answer::route(options),
             Command::Xpub(options) => duplex::xpub(options),
             Command::Xsub(options) => duplex::xsub(options),
@@ -219,6 +223,7 @@ impl Command {
             | Command::Client(options)
             | Command::Xpub(options) => options.connection.report.json,
             Command::Router(options) => options.answer.connection.report.json,
+            Command::Dgram(options) => options.answer.connection.report.json,
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,
             Command::ProxyControl(options) => options.report.json,

@@ -171,6 +171,9 @@ fn types_of(names: &[&str], plain: bool) -> Result<Vec<SocketType>, String> {
             Some(SocketType::Stream) if !plain => Err(
                 "STREAM speaks to programs that know no ZeroMQ and cannot be encrypted; take it out".into(),
             ),
+            Some(SocketType::Dgram) if !plain => Err(
+                "DGRAM sends plain datagrams, which cannot be encrypted; take it out".into(),
+            ),
             Some(known) => Ok(known),
         }
     });

@@ -222,6 +222,7 @@ fn a_value_that_means_nothing() {
             "\"router\" is not a socket type",
         ),
         (0, "types", "[\"STREAM\"]", "cannot be encrypted"),
+        (0, "types", "[\"DGRAM\"]", "cannot be encrypted"),
         (0, "mechanism", "\"null\"", "\"plain-text\""),
         (
             0,

@@ -1,7 +1,8 @@
 //! The socket types of ZeroMQ and which of them may talk to each other.
 //!
 //! Sources: ZMTP 3.1 (RFC 37), "The Socket-Type Property"; RFC 41 (CLIENT and SERVER), RFC 48
-//! (RADIO and DISH), RFC 49 (SCATTER and GATHER), RFC 51 (PEER), RFC 52 (CHANNEL).
+//! (RADIO and DISH), RFC 49 (SCATTER and GATHER), RFC 51 (PEER), RFC 52 (CHANNEL). DGRAM has no RFC: libzmq's
+//! `dgram.cpp`.
 
 use core::fmt;
 use core::str::FromStr;
@@ -52,11 +53,13 @@ pub enum SocketType {
     Channel = 20,
     /// Plain TCP, without ZMTP: never a peer's type.
     Stream = 11,
+    /// Plain UDP datagrams to and from any address, without ZMTP.
+    Dgram = 18,
 }
 
 impl SocketType {
     /// Every socket type.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Pair,
         Self::Pub,
         Self::Sub,
@@ -77,6 +80,7 @@ impl SocketType {
         Self::Peer,
         Self::Channel,
         Self::Stream,
+        Self::Dgram,
     ];
 
     /// The name on the wire, in upper case.
@@ -102,6 +106,7 @@ impl SocketType {
             Self::Peer => "PEER",
             Self::Channel => "CHANNEL",
             Self::Stream => "STREAM",
+            Self::Dgram => "DGRAM",
         }
     }
 
@@ -115,8 +120,8 @@ impl SocketType {
         Self::ALL.into_iter().find(|kind| kind.number() == number)
     }
 
-    /// Returns whether a socket of this type may be connected to one of type `peer`. Symmetric. STREAM speaks
-    /// no ZMTP and accepts none.
+    /// Returns whether a socket of this type may be connected to one of type `peer`. Symmetric. STREAM and
+    /// DGRAM speak no ZMTP and accept none.
     pub const fn accepts(self, peer: Self) -> bool {
         use SocketType::{
             Channel, Client, Dealer, Dish, Gather, Pair, Peer, Pub, Pull, Push, Radio, Rep, Req,
@@ -151,10 +156,10 @@ impl SocketType {
 
     /// Returns whether libzmq has this type only when built with its drafts.
     pub const fn is_draft(self) -> bool {
-        use SocketType::{Channel, Client, Dish, Gather, Peer, Radio, Scatter, Server};
+        use SocketType::{Channel, Client, Dgram, Dish, Gather, Peer, Radio, Scatter, Server};
         matches!(
             self,
-            Client | Server | Radio | Dish | Gather | Scatter | Peer | Channel
+            Client | Server | Radio | Dish | Gather | Scatter | Dgram | Peer | Channel
         )
     }
 
@@ -174,7 +179,7 @@ impl fmt::Display for SocketType {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "not a socket type; use one of PAIR, PUB, SUB, REQ, REP, DEALER, ROUTER, PULL, PUSH, XPUB, \
-     XSUB, CLIENT, SERVER, RADIO, DISH, GATHER, SCATTER, PEER, CHANNEL, STREAM"
+     XSUB, CLIENT, SERVER, RADIO, DISH, GATHER, SCATTER, PEER, CHANNEL, STREAM, DGRAM"
 )]
 pub struct UnknownSocketType;
 
@@ -201,7 +206,7 @@ mod tests {
         for a in SocketType::ALL {
             assert_eq!(
                 SocketType::ALL.into_iter().any(|b| a.accepts(b)),
-                a != SocketType::Stream,
+                !matches!(a, SocketType::Stream | SocketType::Dgram),
                 "{a}"
             );
             for b in SocketType::ALL {
@@ -215,7 +220,7 @@ mod tests {
         for kind in SocketType::ALL {
             assert_eq!(SocketType::from_number(kind.number()), Some(kind));
         }
-        for unknown in [-1, 18, 21] {
+        for unknown in [-1, 21] {
             assert_eq!(SocketType::from_number(unknown), None);
         }
     }

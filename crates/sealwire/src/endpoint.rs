@@ -9,7 +9,7 @@
 //! | `tcp://eth0:5555`, `ws://eth0:8080/path` | an address of this network interface, IPv4 where it has one (bind, Unix) |
 //! | `ws://127.0.0.1:8080/path` | WebSocket over TCP (RFC 45); feature `ws`; without a path it is `/` |
 //! | `wss://example.org:443/path` | the same over TLS; feature `wss` |
-//! | `udp://127.0.0.1:5555` | datagrams from RADIO, which connects, to DISH, which binds |
+//! | `udp://127.0.0.1:5555` | datagrams from RADIO, which connects, to DISH, which binds; of DGRAM, which binds |
 //! | `udp://239.0.0.1:5555`, `udp://eth0;239.0.0.1:5555` | the same to a multicast group, through an interface |
 //! | `ipc:///run/app.sock` | Unix socket in the file system |
 //! | `ipc://*` | Unix socket in a new directory that only this user may enter (bind) |
@@ -70,7 +70,7 @@ pub enum Endpoint {
         /// Path of the request, from its slash on.
         path: String,
     },
-    /// UDP datagrams between RADIO and DISH.
+    /// UDP datagrams between RADIO and DISH, and of DGRAM.
     Udp {
         /// Name of the network interface for multicast, or its IPv4 address.
         interface: Option<String>,

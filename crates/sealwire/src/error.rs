@@ -8,7 +8,7 @@ use sealwire_zmtp::SocketType;
 
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::failure::ConnectionFailure;
-use crate::message::Message;
+use crate::message::{AddressError, Message};
 use crate::options::OptionsError;
 use crate::transport::{ListenerError, MAX_DATAGRAM};
 
@@ -239,12 +239,21 @@ pub enum MessageError {
     #[error("a message to a group is the name of the group (1 to 255 bytes) and one frame")]
     NoGroup,
     /// RADIO over `udp`: a message goes into one datagram of up to
-    /// [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) bytes, with one more byte than group and body have.
+    /// [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) bytes, with one more byte than group and body have. DGRAM: a body has up to
+    /// as many.
     #[error("the message needs a datagram of {size} bytes, and the largest has {MAX_DATAGRAM}")]
     DatagramTooLarge {
         /// Bytes that it needs.
         size: usize,
     },
+    /// DGRAM: a message is the address that it goes to and one frame; see [`Message::to_address`].
+    #[error(
+        "a DGRAM socket sends the address that a datagram goes to, as 192.0.2.1:5555, and one frame"
+    )]
+    NoAddress,
+    /// DGRAM: the message cannot go to its address.
+    #[error("cannot send to this address: {0}")]
+    Address(AddressError),
 }
 
 /// Why a socket cannot use an endpoint.
@@ -252,10 +261,12 @@ pub enum MessageError {
 #[non_exhaustive]
 pub enum Unusable {
     /// The socket type cannot use this transport: STREAM needs bytes, `inproc` and `ws` carry
-    /// messages, `udp` is for RADIO and DISH.
+    /// messages, `udp` is for RADIO, DISH and DGRAM, and DGRAM is for `udp`.
     Transport,
-    /// Over `udp` a RADIO connects and a DISH binds, and not the other way round.
+    /// Over `udp` a RADIO connects, and DISH and DGRAM bind, and not the other way round.
     Direction,
+    /// DGRAM: the socket is bound already, and what it sends leaves through one endpoint.
+    SecondEndpoint,
     /// The endpoint leads off this machine and nothing was said about security: without
     /// [`Security::plain_text`](crate::Security::plain_text), plain text stays on the machine.
     NoSecurity,
@@ -306,6 +317,9 @@ pub enum StateError {
     /// DISH: a group is left once.
     #[error("the DISH socket has not joined this group")]
     NotJoined,
+    /// DGRAM: the socket is bound before it sends.
+    #[error("a DGRAM socket binds to a udp endpoint before it sends")]
+    NotBound,
     /// XPUB with manual subscriptions: the peer of the last subscription read is gone, or none
     /// was read yet.
     #[error(
@@ -382,9 +396,14 @@ impl fmt::Display for Unfit<'_> {
             Unusable::Direction => {
                 write!(
                     f,
-                    "over udp a RADIO connects and a DISH binds: not so at {endpoint}"
+                    "over udp a RADIO connects, and DISH and DGRAM bind: not so at {endpoint}"
                 )
             }
+            Unusable::SecondEndpoint => write!(
+                f,
+                "a DGRAM socket has one endpoint, so it cannot bind to {endpoint} too: unbind it first, or bind \
+                 another socket"
+            ),
             Unusable::NoSecurity => write!(
                 f,
                 "{endpoint} leaves this machine, and the socket has no security: {}",

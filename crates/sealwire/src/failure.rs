@@ -281,7 +281,7 @@ impl FailureCause {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatagramDrop {
-    /// The datagram is not one of a RADIO.
+    /// The datagram is not one of a RADIO, or too large.
     #[error(transparent)]
     Malformed(#[from] DatagramError),
     /// The system did not send it.

@@ -96,7 +96,7 @@ pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME, TcpSo
 pub use error::{Error, MessageError, Operation, Presence, SendError, StateError, Unusable};
 pub use failure::{ConnectionFailure, DatagramDrop, FailureCause};
 pub use keys::Generate;
-pub use message::Message;
+pub use message::{AddressError, Message};
 pub use monitor::{Counters, Event, MONITOR_CAPACITY, Monitor};
 pub use peer::{Peer, PeerAddress, ProcessCredentials};
 pub use primitives::fastest as default_provider;

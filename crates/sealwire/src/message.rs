@@ -1,10 +1,16 @@
 //! Messages as the application sees them.
 
+mod address;
+
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use sealwire_zmtp::{Frame, Frames};
+
+pub use address::AddressError;
+pub(crate) use address::{canonical, parse_address};
 
 use crate::peer::Peer;
 
@@ -80,6 +86,33 @@ impl Message {
     pub fn group(&self) -> Option<&[u8]> {
         match self.frames() {
             [group, _] => Some(group),
+            _ => None,
+        }
+    }
+
+    /// Makes a message for a DGRAM socket to send to this address, as one datagram. It has two frames: the text of the
+    /// address and the payload of up to [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) bytes.
+    ///
+    /// ```
+    /// use sealwire::Message;
+    /// let message = Message::to_address(([192, 0, 2, 1], 5555), "hello");
+    /// assert_eq!(message.frame(0), Some(&b"192.0.2.1:5555"[..]));
+    /// ```
+    pub fn to_address(address: impl Into<SocketAddr>, payload: impl Into<Frame>) -> Self {
+        Self::multipart([address_frame(address.into()), payload.into()])
+    }
+
+    /// Returns the address that a message of a DGRAM socket came from, or is to go to; `None` if there are not two
+    /// frames, of which the first is an address. Anyone can send under any address. Of use with this type only.
+    ///
+    /// ```
+    /// use sealwire::Message;
+    /// let message = Message::multipart(["[2001:db8::1]:5555", "hello"]);
+    /// assert_eq!(message.address(), "[2001:db8::1]:5555".parse().ok());
+    /// ```
+    pub fn address(&self) -> Option<SocketAddr> {
+        match self.frames() {
+            [address, _] => parse_address(address).ok(),
             _ => None,
         }
     }
@@ -171,6 +204,11 @@ impl From<Frames> for Message {
     fn from(frames: Frames) -> Self {
         Message { frames, peer: None }
     }
+}
+
+/// The frame in front of a message to or from this address.
+pub(crate) fn address_frame(address: SocketAddr) -> Frame {
+    Frame::copy_from_slice(address.to_string().as_bytes())
 }
 
 macro_rules! from_single_frame {

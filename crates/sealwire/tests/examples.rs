@@ -40,6 +40,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "push_pull",
         &["the sum of the squares from 1 to 100 is 338350"],
     ),
+    ("dgram", &["5 bytes came", "hello, program"]),
     ("radio_dish", &["weather: it rains"]),
     ("radio_dish_udp", &["weather: it rains"]),
     (

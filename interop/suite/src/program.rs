@@ -62,10 +62,10 @@ pub const CZMQ: Program = Program {
     what: "czmq",
 };
 
-/// RADIO and DISH of libzmq over UDP.
+/// RADIO, DISH and DGRAM of libzmq over UDP.
 pub const ZMQ_UDP: Program = Program {
     name: "zmq-udp-peer",
-    what: "libzmq's RADIO and DISH",
+    what: "libzmq's RADIO, DISH and DGRAM",
 };
 
 /// OpenSSL's TLS, through Python, before or behind a peer that has none.

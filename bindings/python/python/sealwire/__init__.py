@@ -78,6 +78,7 @@ __all__ = [
     "CHANNEL",
     "CLIENT",
     "DEALER",
+    "DGRAM",
     "DISH",
     "DONTWAIT",
     "GATHER",

@@ -24,6 +24,7 @@ class SocketType(_enum.IntEnum):
     DISH = 15
     GATHER = 16
     SCATTER = 17
+    DGRAM = 18
     PEER = 19
     CHANNEL = 20
 
@@ -60,6 +61,7 @@ RADIO = SocketType.RADIO
 DISH = SocketType.DISH
 GATHER = SocketType.GATHER
 SCATTER = SocketType.SCATTER
+DGRAM = SocketType.DGRAM
 PEER = SocketType.PEER
 CHANNEL = SocketType.CHANNEL
 NOBLOCK = Flag.NOBLOCK

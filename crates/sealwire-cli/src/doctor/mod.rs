@@ -81,7 +81,9 @@ pub(crate) struct DoctorOptions {
 
 fn parse_type(name: &str) -> Result<SocketType, String> {
     match name.parse() {
-        Ok(SocketType::Stream) => Err("a STREAM has no handshake that could fail".to_owned()),
+        Ok(SocketType::Stream | SocketType::Dgram) => {
+            Err("a STREAM or DGRAM has no handshake that could fail".to_owned())
+        }
         Ok(socket_type) => Ok(socket_type),
         Err(_) => Err("there is no such socket type; one is 'req', another 'sub'".to_owned()),
     }

@@ -1,4 +1,4 @@
-//! `rep`, and `router`, `server`, `peer` and `stream` with an answer: each request that comes in is answered.
+//! `rep`, and `router`, `server`, `peer`, `stream` and `dgram` with an answer: each request that comes in is answered.
 
 use clap::Args;
 use sealwire::{Error, Frame, Message, SocketBuilder, SocketType};
@@ -146,6 +146,11 @@ pub(crate) fn stream(options: &AnswerOptions) -> Result<(), Failure> {
         hidden_frames: 1,
     };
     answer_behind_envelopes(options, asked)
+}
+
+/// Takes datagrams with the address of their sender in front, and answers if told to.
+pub(super) fn datagrams(options: &AnswerOptions) -> Result<(), Failure> {
+    answer_behind_envelopes(options, Asked::whole(SocketType::Dgram))
 }
 
 /// Messages that come in, and how they are shown.

@@ -5,11 +5,13 @@
 //! | `send` | push, scatter, pub, radio |
 //! | `receive` | pull, gather, sub, dish |
 //! | `request` | req |
-//! | `answer` | rep; router, server, peer and stream with an answer |
-//! | `duplex` | pair, channel, dealer, client, xpub, xsub; router with `--to`; router, server, peer and stream that only receive |
+//! | `answer` | rep; router, server, peer, stream and dgram with an answer |
+//! | `duplex` | pair, channel, dealer, client, xpub, xsub; router with `--to`; router, server, peer, stream and dgram that only receive |
+//! | `dgram` | dgram with `--to` |
 //! | `single` | peer and stream that connect, and so have a single peer to talk with |
 
 pub(crate) mod answer;
+pub(crate) mod dgram;
 pub(crate) mod duplex;
 mod input;
 pub(crate) mod opened;

@@ -65,7 +65,7 @@ impl ConnectionOptions {
 #[command(next_help_heading = "Connections")]
 pub(crate) struct EndpointOptions {
     /// Listen on an endpoint (repeatable): tcp://HOST:PORT, tcp://*:PORT, ipc://PATH, ipc://@NAME,
-    /// ws://HOST:PORT/PATH, wss://HOST:PORT/PATH, and for dish udp://HOST:PORT. Port 0 takes a free one; "listening on ENDPOINT" on standard error says which
+    /// ws://HOST:PORT/PATH, wss://HOST:PORT/PATH, and for dish and dgram udp://HOST:PORT. Port 0 takes a free one; "listening on ENDPOINT" on standard error says which
     #[arg(
         short,
         long,
@@ -98,11 +98,16 @@ impl EndpointOptions {
         let connected = self.connect.iter().map(|endpoint| (endpoint, false));
         for (endpoint, is_bound) in bound.chain(connected) {
             match (endpoint, socket_type, is_bound) {
-                (Endpoint::Udp { .. }, SocketType::Dish, true)
+                (Endpoint::Udp { .. }, SocketType::Dish | SocketType::Dgram, true)
                 | (Endpoint::Udp { .. }, SocketType::Radio, false) => {}
                 (Endpoint::Udp { .. }, ..) => {
                     return Err(Failure::usage(format!(
-                        "over udp a radio connects and a dish binds: not so at {endpoint}"
+                        "over udp a radio connects, and dish and dgram bind: not so at {endpoint}"
+                    )));
+                }
+                (_, SocketType::Dgram, _) => {
+                    return Err(Failure::usage(format!(
+                        "dgram has plain datagrams and cannot use {endpoint}: bind it to udp://HOST:PORT"
                     )));
                 }
                 (Endpoint::Ws { .. } | Endpoint::Wss { .. }, SocketType::Stream, _) => {

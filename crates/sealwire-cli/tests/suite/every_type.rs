@@ -1,7 +1,7 @@
 //! The commands of the socket types for messages of one frame, of groups, and of plain TCP.
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 
 use serde_json::Value;
 
@@ -131,6 +131,52 @@ fn a_stream_prints_what_comes_until_the_other_side_ends_the_connection() {
     assert!(asked.finish().expect_code(0).stdout == answer);
 }
 
+/// The address of who has sent it stands in front of what it prints, and what it answers goes there.
+#[test]
+fn datagrams_are_exchanged_with_a_program_without_zeromq() {
+    let mut echo = start(&["dgram", "-b", "udp://127.0.0.1:0", "--echo", "-n", "1"]);
+    let endpoint = echo.endpoint();
+    let there = endpoint.trim_start_matches("udp://");
+    let program = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    program.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+    program.send_to(b"hello", there).expect("a way");
+    let mut answer = [0; 9];
+    let (length, from) = program.recv_from(&mut answer).expect("an answer");
+    assert_eq!(
+        (&answer[..length], from.to_string()),
+        (&b"hello"[..], there.to_owned())
+    );
+    let here = program.local_addr().expect("an address").to_string();
+    assert_eq!(
+        echo.finish().expect_code(0).text(),
+        format!("{here}\thello\n")
+    );
+
+    let asked = [
+        "dgram",
+        "-b",
+        "udp://127.0.0.1:0",
+        "--to",
+        &here,
+        "-d",
+        "who",
+        "-n",
+        "1",
+    ];
+    let mut asking = start(&asked);
+    let endpoint = asking.endpoint();
+    let (length, from) = program.recv_from(&mut answer).expect("a question");
+    assert_eq!(
+        (&answer[..length], format!("udp://{from}")),
+        (&b"who"[..], endpoint)
+    );
+    program.send_to(b"me", from).expect("a way");
+    assert_eq!(
+        asking.finish().expect_code(0).text(),
+        format!("{here}\tme\n")
+    );
+}
+
 #[test]
 fn what_a_type_cannot_do_is_refused_before_anything_is_opened() {
     let stream = &["stream", "-b", "tcp://127.0.0.1:1"][..];
@@ -201,6 +247,16 @@ fn what_a_type_cannot_do_is_refused_before_anything_is_opened() {
             "--connect once",
         ),
         (&["stream", "-b", "ws://127.0.0.1:0"], "plain TCP"),
+        (&["dgram", "-b", ANY], "plain datagrams"),
+        (&["dgram", "-c", "udp://127.0.0.1:1"], "dgram bind"),
+        (
+            &["dgram", "-b", "udp://127.0.0.1:0", "--to", "localhost:1"],
+            "--to",
+        ),
+        (
+            &["dgram", "-b", "udp://127.0.0.1:0", "-d", "a", "-d", "b"],
+            "one frame",
+        ),
         (
             &[stream, &["--heartbeat", "1s"]].concat(),
             "no option heartbeat",

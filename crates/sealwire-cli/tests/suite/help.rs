@@ -28,6 +28,7 @@ fn every_command_explains_itself() {
         "server",
         "peer",
         "stream",
+        "dgram",
         "xpub",
         "xsub",
         "proxy",

@@ -294,7 +294,9 @@ impl Settings {
 
     /// Options of single types. libzmq takes those of others and does nothing with them.
     fn apply_behaviour(&self, socket_type: SocketType, builder: SocketBuilder) -> SocketBuilder {
-        use SocketType::{Dealer, Pub, Pull, Push, Radio, Req, Router, Stream, Sub, XPub, XSub};
+        use SocketType::{
+            Dealer, Dgram, Pub, Pull, Push, Radio, Req, Router, Stream, Sub, XPub, XSub,
+        };
         let flag = |option, types: &[SocketType]| types.contains(&socket_type) && self.flag(option);
         let builder = builder
             .req_correlate(flag(number::REQ_CORRELATE, &[Req]))
@@ -317,7 +319,7 @@ impl Settings {
                 builder.router_notify(notify & 1 != 0, notify & 2 != 0)
             }
             Stream => builder.stream_notify(self.flag(number::STREAM_NOTIFY)),
-            Radio => self.apply_multicast(builder),
+            Radio | Dgram => self.apply_multicast(builder),
             XPub if !self.bytes(number::XPUB_WELCOME_MSG).is_empty() => {
                 builder.xpub_welcome_message(self.bytes(number::XPUB_WELCOME_MSG))
             }
@@ -346,7 +348,7 @@ impl Settings {
         }
     }
 
-    /// How far datagrams of a RADIO go.
+    /// How far datagrams of a RADIO or DGRAM go.
     fn apply_multicast(&self, builder: SocketBuilder) -> SocketBuilder {
         let hops = self.int(number::MULTICAST_HOPS);
         builder

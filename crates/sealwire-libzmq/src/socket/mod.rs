@@ -459,6 +459,8 @@ const TYPES: &[(c_int, SocketType)] = &[
     #[cfg(draft)]
     (17, SocketType::Scatter),
     #[cfg(draft)]
+    (18, SocketType::Dgram),
+    #[cfg(draft)]
     (19, SocketType::Peer),
     #[cfg(draft)]
     (20, SocketType::Channel),

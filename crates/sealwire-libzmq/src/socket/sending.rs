@@ -54,6 +54,10 @@ impl Socket {
     /// Adds a part to those before it, and sends them with the last one.
     fn add(&self, outbound: &mut Outbound, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
         let begins = !outbound.is_gathering();
+        // A DGRAM has an address and one part, and no more.
+        if flags & SNDMORE != 0 && self.socket_type == SocketType::Dgram && !begins {
+            return Err(Errno::INVAL);
+        }
         let Some(added) = part.pop_front() else {
             return Err(Errno::INVAL);
         };

@@ -9,9 +9,9 @@ use sealwire_zmtp::{Frame, Frames, SocketType};
 
 use super::lifecycle::Closing;
 use super::queues::End;
-use super::{Registration, RegistrationKind, SocketCore};
+use super::{Registration, RegistrationKind, SocketCore, State};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, MessageError, Operation, SendError};
+use crate::error::{Error, MessageError, Operation, SendError, Unusable};
 use crate::message::Message;
 use crate::monitor::{Counters, add};
 use crate::pattern::SendFailure;
@@ -229,6 +229,7 @@ impl SocketCore {
         self.with(|state| {
             state.life.open()?;
             state.life.takes_endpoints()?;
+            self.admits_one_more(state, &registration)?;
             state.await_peer(&registration)?;
             state.endpoints.register(registration);
             state.endpoints_changed();
@@ -237,6 +238,19 @@ impl SocketCore {
         // Messages may wait for a peer from now on.
         self.notify_writable();
         Ok(())
+    }
+
+    /// A DGRAM is bound once: what it sends leaves there.
+    fn admits_one_more(&self, state: &State, registration: &Registration) -> Result<(), Error> {
+        let bound = state.endpoints.of_kind(RegistrationKind::Bound).next();
+        match bound {
+            Some(_) if self.socket_type == SocketType::Dgram => Err(Error::UnusableEndpoint {
+                socket_type: self.socket_type,
+                endpoint: registration.endpoint.clone(),
+                reason: Unusable::SecondEndpoint,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Has the I/O thread with this number work for the socket, which ends should that thread.

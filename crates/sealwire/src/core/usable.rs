@@ -30,10 +30,13 @@ impl UsableBy<'_> {
         let socket_type = self.0.socket_type;
         let fits = match endpoint {
             Endpoint::Inproc(_) | Endpoint::Ws { .. } | Endpoint::Wss { .. } => {
-                socket_type != SocketType::Stream
+                !matches!(socket_type, SocketType::Stream | SocketType::Dgram)
             }
-            Endpoint::Udp { .. } => matches!(socket_type, SocketType::Radio | SocketType::Dish),
-            _ => true,
+            Endpoint::Udp { .. } => matches!(
+                socket_type,
+                SocketType::Radio | SocketType::Dish | SocketType::Dgram
+            ),
+            _ => socket_type != SocketType::Dgram,
         };
         if !fits {
             return Err(self.error(endpoint, Unusable::Transport));

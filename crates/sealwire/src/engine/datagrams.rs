@@ -1,4 +1,4 @@
-//! RADIO and DISH over UDP: messages between a pipe and a UDP socket, a datagram each. There is no
+//! RADIO, DISH and DGRAM over UDP: messages between a pipe and a UDP socket, a datagram each. There is no
 //! connection and no handshake, and no error reaches the peer.
 
 use std::collections::VecDeque;
@@ -18,10 +18,11 @@ use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::failure::DatagramDrop;
 use crate::limits::{DATAGRAMS_PER_TIME_SLICE, MAX_DATAGRAM_SENDERS};
+use crate::message::{address_frame, canonical, parse_address};
 use crate::monitor::{Event, add};
 use crate::pattern::{Item, PipeId, Room};
 use crate::peer::{Peer, PeerAddress};
-use crate::transport::udp::{self, DatagramSocket, MAX_DATAGRAM};
+use crate::transport::udp::{self, DatagramError, DatagramSocket, MAX_DATAGRAM};
 
 /// Bytes taken from the pipe at a time.
 const SEND_BUDGET: usize = 128 << 10;
@@ -32,8 +33,7 @@ pub(crate) struct Datagrams {
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
     socket: DatagramSocket,
-    /// Where a RADIO sends to; a DISH has none.
-    target: Option<SocketAddr>,
+    role: Role,
     pipe: PipeId,
     /// Where in the I/O thread it is, as its link reads it.
     slot: Slot,
@@ -47,6 +47,81 @@ pub(crate) struct Datagrams {
     failures: LogLines,
     finishing: bool,
     _share: LoadShare,
+}
+
+/// What an endpoint does.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Role {
+    /// It sends messages to groups, all to this address.
+    Radio(SocketAddr),
+    /// It receives them.
+    Dish,
+    /// It sends to any address and receives from any.
+    Dgram {
+        /// Whether its socket is one of IPv6.
+        ipv6: bool,
+    },
+}
+
+impl Role {
+    /// That of a DGRAM which is bound to this address.
+    pub(super) fn dgram(local: SocketAddr) -> Self {
+        Role::Dgram {
+            ipv6: local.is_ipv6(),
+        }
+    }
+
+    /// The type of those at the other end.
+    pub(super) fn of_others(self) -> SocketType {
+        match self {
+            Role::Radio(_) => SocketType::Dish,
+            Role::Dish => SocketType::Radio,
+            Role::Dgram { .. } => SocketType::Dgram,
+        }
+    }
+
+    fn interest(self) -> Interest {
+        match self {
+            Role::Radio(_) => Interest::WRITABLE,
+            Role::Dish => Interest::READABLE,
+            Role::Dgram { .. } => Interest::READABLE | Interest::WRITABLE,
+        }
+    }
+
+    /// The datagram of a message, and where it goes. `None` for one that has no datagram.
+    fn datagram<'a>(
+        self,
+        message: &'a [Frame],
+        into: &'a mut Vec<u8>,
+    ) -> Option<(&'a [u8], SocketAddr)> {
+        match (self, message) {
+            (Role::Radio(target), [group, body]) => {
+                into.clear();
+                udp::encode(group, body, into);
+                Some((into, target))
+            }
+            (Role::Dgram { ipv6 }, [address, body]) => {
+                let target = parse_address(address).ok()?;
+                Some((body, udp::for_socket(target, ipv6)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The message that a datagram is.
+    fn message(self, datagram: &[u8], from: SocketAddr) -> Result<Frames, DatagramError> {
+        let frames = match self {
+            Role::Dgram { .. } => {
+                udp::check_size(datagram)?;
+                [address_frame(from), Frame::copy_from_slice(datagram)]
+            }
+            Role::Radio(_) | Role::Dish => {
+                let (group, body) = udp::parse(datagram)?;
+                [group, body].map(Frame::copy_from_slice)
+            }
+        };
+        Ok(frames.into_iter().collect())
+    }
 }
 
 /// The work that is left after a time slice.
@@ -69,8 +144,7 @@ pub(super) struct Opened {
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
     pub(super) socket: DatagramSocket,
-    /// Where a RADIO sends to; a DISH has none.
-    pub(super) target: Option<SocketAddr>,
+    pub(super) role: Role,
     pub(super) pipe: PipeId,
     pub(super) slot: Slot,
     pub(super) share: LoadShare,
@@ -83,7 +157,7 @@ impl Datagrams {
             id,
             endpoint,
             socket,
-            target,
+            role,
             pipe,
             slot,
             share,
@@ -93,7 +167,7 @@ impl Datagrams {
             id,
             endpoint,
             socket,
-            target,
+            role,
             pipe,
             slot,
             received: VecDeque::new(),
@@ -109,10 +183,7 @@ impl Datagrams {
 
     /// Begins to be served from this slot.
     pub(super) fn register(&mut self, registry: &Registry, slot: usize) -> io::Result<()> {
-        let interest = match self.target {
-            Some(_) => Interest::WRITABLE,
-            None => Interest::READABLE,
-        };
+        let interest = self.role.interest();
         self.socket.register(registry, Token(slot), interest)?;
         // From here on messages are told of; those before are found by the first exchange.
         let _ = self.slot.set(slot);
@@ -126,21 +197,23 @@ impl Datagrams {
 
     /// Sends and receives what can be at once.
     pub(super) fn exchange(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Progress {
-        let progress = match self.target {
-            Some(target) => self.send(target, now),
-            None => self.receive(buffer, now),
+        let received = match self.role {
+            Role::Radio(_) => Progress::Idle,
+            Role::Dish | Role::Dgram { .. } => self.receive(buffer, now),
         };
-        if self.finishing && (self.target.is_none() || progress == Progress::Done) {
-            return Progress::Done;
-        }
-        match progress {
-            Progress::Done => Progress::Idle,
-            progress => progress,
+        let sent = match self.role {
+            Role::Dish => Progress::Done,
+            Role::Radio(_) | Role::Dgram { .. } => self.send(now),
+        };
+        match (sent, received) {
+            (Progress::Done, _) if self.finishing => Progress::Done,
+            (Progress::Again, _) | (_, Progress::Again) => Progress::Again,
+            _ => Progress::Idle,
         }
     }
 
     /// [`Progress::Done`] when nothing is left.
-    fn send(&mut self, target: SocketAddr, now: Duration) -> Progress {
+    fn send(&mut self, now: Duration) -> Progress {
         for _ in 0..DATAGRAMS_PER_TIME_SLICE {
             if self.unsent.is_empty() {
                 self.core
@@ -153,14 +226,11 @@ impl Datagrams {
                 Item::Message(frames) => frames.frames(),
                 _ => &[],
             };
-            // A RADIO sends a group and a body. Nothing else has a datagram.
-            let [group, body] = frames else {
+            let Some((datagram, target)) = self.role.datagram(frames, &mut self.outgoing) else {
                 self.unsent.pop_front();
                 continue;
             };
-            self.outgoing.clear();
-            udp::encode(group, body, &mut self.outgoing);
-            match self.socket.send_to(&self.outgoing, target) {
+            match self.socket.send_to(datagram, target) {
                 Ok(_) => drop(self.unsent.pop_front()),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Progress::Idle,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -168,7 +238,7 @@ impl Datagrams {
                     self.unsent.pop_front();
                     add(&self.core.counters.dropped_unsent, 1);
                     let reason = DatagramDrop::Unsent(Arc::new(error));
-                    self.dropped(target, reason, now);
+                    self.dropped(canonical(target), reason, now);
                 }
             }
         }
@@ -176,7 +246,9 @@ impl Datagrams {
     }
 
     fn receive(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Progress {
-        self.forget_groups();
+        if let Role::Dish = self.role {
+            self.forget_groups();
+        }
         if !self.deliver() {
             return Progress::Idle;
         }
@@ -204,13 +276,11 @@ impl Datagrams {
                     break;
                 }
             };
-            let from = SocketAddr::new(from.ip().to_canonical(), from.port());
-            match udp::parse(&buffer[..length]) {
-                Ok((group, body)) => {
-                    let frames = [group, body].map(Frame::copy_from_slice);
+            let from = canonical(from);
+            match self.role.message(&buffer[..length], from) {
+                Ok(message) => {
                     let sender = self.sender(from);
-                    self.received
-                        .push_back((frames.into_iter().collect(), sender));
+                    self.received.push_back((message, sender));
                 }
                 Err(error) => {
                     add(&self.core.counters.dropped_at_receive, 1);
@@ -259,7 +329,7 @@ impl Datagrams {
                     self.endpoint.clone(),
                     address,
                     self.id,
-                    SocketType::Radio,
+                    self.role.of_others(),
                 ));
                 self.senders[place].insert(sender).clone()
             }
@@ -297,4 +367,38 @@ fn is_about_one_datagram(error: &io::Error) -> bool {
         error.kind(),
         Interrupted | ConnectionRefused | ConnectionReset
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A simulated network tells of everything, and the system has room for what goes to this machine.
+    #[test]
+    fn each_is_told_of_what_it_does() {
+        let there: SocketAddr = "127.0.0.1:9".parse().unwrap();
+        let both = Interest::READABLE | Interest::WRITABLE;
+        for (role, interest) in [
+            (Role::Radio(there), Interest::WRITABLE),
+            (Role::Dish, Interest::READABLE),
+            (Role::dgram(there), both),
+        ] {
+            assert_eq!(role.interest(), interest, "{role:?}");
+        }
+    }
+
+    /// Linux takes others too.
+    #[test]
+    fn a_socket_of_ipv6_is_given_addresses_of_ipv6() {
+        let message = ["192.0.2.1:9", "body"].map(Frame::from);
+        for (local, target) in [
+            ("0.0.0.0:1", "192.0.2.1:9"),
+            ("[::]:1", "[::ffff:192.0.2.1]:9"),
+        ] {
+            let (role, mut outgoing) = (Role::dgram(local.parse().unwrap()), Vec::new());
+            let target: SocketAddr = target.parse().unwrap();
+            let datagram = role.datagram(&message, &mut outgoing);
+            assert_eq!(datagram, Some((&b"body"[..], target)));
+        }
+    }
 }

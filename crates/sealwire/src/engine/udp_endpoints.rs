@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sealwire_zmtp::SocketType;
 use sealwire_zmtp::connection::Warning;
 
-use super::datagrams::{Datagrams, Opened, Slot};
+use super::datagrams::{Datagrams, Opened, Role, Slot};
 use super::load::LoadShare;
 use super::mailbox::{Command, Mailbox};
 use super::session_key::SessionKey;
@@ -55,7 +55,7 @@ impl Link for DatagramLink {
     }
 }
 
-/// Lets a DISH receive. May block to resolve a name.
+/// Lets a DISH receive, or a DGRAM receive and send. May block to resolve a name.
 pub(crate) fn bind(
     core: &Arc<SocketCore>,
     threads: &Threads,
@@ -142,17 +142,16 @@ fn start(
         mailbox: mailbox.clone(),
         slot: slot.clone(),
     });
-    let sends = kind == RegistrationKind::Connected;
-    let others = if sends {
-        SocketType::Dish
-    } else {
-        SocketType::Radio
+    let role = match (core.socket_type(), kind) {
+        (_, RegistrationKind::Connected) => Role::Radio(address),
+        (SocketType::Dgram, _) => Role::dgram(address),
+        _ => Role::Dish,
     };
     let remote = PeerAddress::Udp(address);
-    let peer = Peer::datagram(endpoint.clone(), remote, id, others);
+    let peer = Peer::datagram(endpoint.clone(), remote, id, role.of_others());
     // No authenticator is asked about senders of datagrams.
     let provenance = Provenance {
-        connector: sends.then_some(id),
+        connector: (kind == RegistrationKind::Connected).then_some(id),
         ..Provenance::default()
     };
     let attached = core.attach(Arc::new(peer), link, provenance);
@@ -165,7 +164,7 @@ fn start(
         id,
         endpoint,
         socket,
-        target: sends.then_some(address),
+        role,
         pipe,
         slot,
         share,

@@ -25,7 +25,7 @@ crate::counters! {
         dropped_unread,
         /// Received messages that the socket type has no use for: without a delimiter (REP, REQ), not
         /// asked for (REQ), of a topic not subscribed to (SUB), of a group not joined (DISH), or sent to
-        /// PUB or PUSH; and datagrams that are none of a RADIO.
+        /// PUB or PUSH; and datagrams that are none of a RADIO (DISH) or too large (DISH, DGRAM).
         dropped_at_receive,
         /// Handshakes completed.
         handshakes_completed,

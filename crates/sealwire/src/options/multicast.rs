@@ -1,4 +1,4 @@
-//! How multicast leaves a RADIO.
+//! How multicast leaves a RADIO or DGRAM.
 
 use sealwire_zmtp::SocketType;
 
@@ -23,7 +23,7 @@ impl MulticastOptions {
             ("multicast_loop", self.looped.is_some()),
         ];
         match set.iter().find(|(_, set)| *set) {
-            Some(&(option, _)) if socket_type != SocketType::Radio => {
+            Some(&(option, _)) if !matches!(socket_type, SocketType::Radio | SocketType::Dgram) => {
                 Err(OptionsError::NotApplicable {
                     option,
                     socket_type,

@@ -19,10 +19,12 @@
 //! | GATHER | nothing | as PULL, one frame | 49 |
 //! | CHANNEL | as PAIR, one frame | as PAIR, one frame | 52 |
 //! | STREAM | by routing id | fair queue, routing id in front | |
+//! | DGRAM | by address, one frame | fair queue, address in front | |
 
 mod announcements;
 mod changes;
 mod dealer;
+mod dgram;
 mod dish;
 mod fair_queue;
 mod framing;
@@ -247,8 +249,8 @@ pub(crate) trait Pattern: Send {
         Delivered::default()
     }
 
-    /// Routes one message. `Ok` carries the number of copies that were dropped at a full queue;
-    /// what is left of the message then is of no more use.
+    /// Routes one message. `Ok` carries the number of copies that were dropped, at a full queue or for want of an
+    /// address; what is left of the message then is of no more use.
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure>;
 
     /// Queues payloads for the connection of this routing id as long as it has room, and says how
@@ -452,6 +454,7 @@ pub(crate) fn pattern(
         SocketType::Scatter => Box::new(SinglePart(push::Push::new(options))),
         SocketType::Channel => Box::new(SinglePart(pair::Pair::new(options))),
         SocketType::Stream => Box::new(stream::Stream::new(options)),
+        SocketType::Dgram => Box::new(dgram::Dgram::new(options)),
         other => return Err(OptionsError::SocketType(other)),
     })
 }

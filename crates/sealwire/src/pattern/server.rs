@@ -261,6 +261,7 @@ mod tests {
             listener: None,
             routing_id: None,
             options: Weak::new(),
+            undecided: false,
         };
         let marks = HighWaterMarks::of(options);
         let id = scene.pipes.await_peer(marks, provenance);

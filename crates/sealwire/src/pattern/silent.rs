@@ -64,8 +64,12 @@ impl Scene {
 
     /// A peer over TCP comes.
     pub(super) fn attach(&mut self, pattern: &mut dyn Pattern, address: &str) -> End {
+        self.attach_at(pattern, PeerAddress::Tcp(address.parse().unwrap()))
+    }
+
+    /// A peer at this address comes.
+    pub(super) fn attach_at(&mut self, pattern: &mut dyn Pattern, address: PeerAddress) -> End {
         self.connections += 1;
-        let address = PeerAddress::Tcp(address.parse().unwrap());
         let endpoint = Endpoint::Inproc("peer".into());
         let peer = Peer::datagram(endpoint, address, self.connections, SocketType::Pair);
         let peer = Arc::new(peer);
@@ -98,6 +102,11 @@ impl Scene {
             all.extend(items.drain(..).map(|item| match item {
                 Item::Subscribe(topic) => format!("+{}", String::from_utf8_lossy(&topic)),
                 Item::Cancel(topic) => format!("-{}", String::from_utf8_lossy(&topic)),
+                Item::Message(frames) if self.options.socket_type == SocketType::Dgram => {
+                    let frames = frames.frames().iter();
+                    let texts = frames.map(|frame| String::from_utf8_lossy(frame).into_owned());
+                    texts.collect::<Vec<_>>().join(" ")
+                }
                 other => format!("{} message", other.messages().0),
             }));
         }

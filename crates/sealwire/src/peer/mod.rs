@@ -121,7 +121,7 @@ enum Identity {
     },
     /// Whatever is at the other end of a STREAM connection.
     Raw,
-    /// The other end of datagrams: a RADIO or a DISH.
+    /// The other end of datagrams: a RADIO, a DISH, or whatever a DGRAM talks with.
     Datagram(SocketType),
 }
 

@@ -39,7 +39,7 @@ const COST: usize = 16;
 const MAX_HELD: usize = BUDGET + MAX_DATAGRAM + COST * RECEIVE_QUEUES[1];
 
 /// How much of the trouble there is, as a share of the datagrams.
-fn faults(trouble: Trouble) -> DatagramFaults {
+pub(super) fn faults(trouble: Trouble) -> DatagramFaults {
     DatagramFaults {
         lost: 8 * trouble.cuts,
         repeated: 8 * trouble.half_open,

@@ -5,6 +5,7 @@ mod account;
 mod awaiting;
 mod blocking_work;
 mod datagrams;
+mod dgram;
 mod disconnecting;
 mod draining;
 mod ending;

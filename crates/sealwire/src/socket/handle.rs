@@ -48,7 +48,7 @@ impl Handle {
                 endpoint
             }
             Endpoint::Udp { .. } => {
-                if core.socket_type() != SocketType::Dish {
+                if !matches!(core.socket_type(), SocketType::Dish | SocketType::Dgram) {
                     return Err(usable.error(&endpoint, Unusable::Direction));
                 }
                 let id = context.core().next_number();

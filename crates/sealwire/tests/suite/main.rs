@@ -13,6 +13,7 @@ mod async_api;
 mod async_limits;
 mod authentication;
 mod connecting;
+mod dgram;
 mod direct_reading;
 mod disconnecting;
 mod draft_types;

@@ -1,10 +1,11 @@
-//! RADIO and DISH over UDP against libzmq: one receiver, over both families, and a multicast group.
+//! RADIO and DISH over UDP against libzmq: one receiver, over both families, and a multicast group. DGRAM, which has IPv4 only
+//! there.
 
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use interop::{Peer, ZMQ_UDP, options};
-use sealwire::{Message, PeerAddress, Security, SocketBuilder, SocketType};
+use sealwire::{MAX_DATAGRAM, Message, PeerAddress, Security, SocketBuilder, SocketType};
 
 /// How long a datagram is waited for before it is sent again: it may be lost.
 const AGAIN: Duration = Duration::from_millis(10);
@@ -75,5 +76,32 @@ fn we_hear_libzmq() {
         assert_eq!(message.as_bytes(), BODY.as_bytes(), "{endpoint}");
         let address = message.peer().unwrap().address();
         assert!(matches!(address, PeerAddress::Udp(_)), "{address}");
+    }
+}
+
+/// There and back: libzmq's DGRAM answers where our datagrams came from.
+#[test]
+fn datagrams_go_to_libzmq_and_back() {
+    if !ZMQ_UDP.is_there() {
+        return;
+    }
+    let endpoint = &endpoints()[0];
+    let mut peer = peer(&["--type", "dgram", "--bind", endpoint]);
+    peer.event("ready");
+    let there: SocketAddr = endpoint.replace("udp://", "").parse().unwrap();
+    let here = socket(SocketType::Dgram).build_blocking().unwrap();
+    here.bind("udp://127.0.0.1:*").unwrap();
+    for body in [&b""[..], BODY.as_bytes(), &[7; MAX_DATAGRAM]] {
+        let deadline = std::time::Instant::now() + interop::TIMEOUT;
+        let answer = loop {
+            assert!(std::time::Instant::now() < deadline, "{peer}");
+            here.send(Message::to_address(there, body)).unwrap();
+            match here.recv_timeout(AGAIN) {
+                // One of before may come late.
+                Ok(message) if message.as_bytes() == body => break message,
+                _ => {}
+            }
+        };
+        assert_eq!(answer.address(), Some(there));
     }
 }

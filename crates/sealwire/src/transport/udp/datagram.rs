@@ -4,7 +4,7 @@
 /// Largest datagram, in bytes, all of it; as in libzmq.
 pub const MAX_DATAGRAM: usize = 8_192;
 
-/// A datagram is none of a RADIO.
+/// A datagram is none of a RADIO, or larger than a DISH or DGRAM takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatagramError {
@@ -22,11 +22,17 @@ pub enum DatagramError {
     TooLarge,
 }
 
+/// Refuses what has more than [`MAX_DATAGRAM`] bytes.
+pub(crate) fn check_size(datagram: &[u8]) -> Result<(), DatagramError> {
+    match datagram.len() {
+        0..=MAX_DATAGRAM => Ok(()),
+        _ => Err(DatagramError::TooLarge),
+    }
+}
+
 /// Group and body of a datagram.
 pub(crate) fn parse(datagram: &[u8]) -> Result<(&[u8], &[u8]), DatagramError> {
-    if datagram.len() > MAX_DATAGRAM {
-        return Err(DatagramError::TooLarge);
-    }
+    check_size(datagram)?;
     let (&length, rest) = datagram.split_first().ok_or(DatagramError::Empty)?;
     if length == 0 {
         return Err(DatagramError::NoGroup);

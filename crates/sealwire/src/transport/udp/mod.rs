@@ -1,17 +1,20 @@
-//! UDP sockets for RADIO and DISH: unicast, and multicast with its groups and interfaces.
-//! [`datagram`] has the layout of a datagram.
+//! UDP sockets for RADIO, DISH and DGRAM: unicast, and multicast with its groups and interfaces.
+//! [`datagram`] has the layout of a datagram of a RADIO.
 
 mod datagram;
+mod reach;
 mod socket;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 use mio::net::UdpSocket;
+use sealwire_zmtp::SocketType;
 use socket2::Socket;
 
 pub use datagram::{DatagramError, MAX_DATAGRAM};
-pub(crate) use datagram::{encode, parse, size};
+pub(crate) use datagram::{check_size, encode, parse, size};
+pub(crate) use reach::{check_reach, for_socket};
 pub(crate) use socket::DatagramSocket;
 
 use crate::endpoint::Endpoint;
@@ -113,20 +116,28 @@ fn resolve(host: &str, port: u16, options: &TcpOptions) -> io::Result<SocketAddr
         })
 }
 
-/// A socket that receives at an address, or what is sent to a multicast group.
+/// A socket that receives at an address, or what is sent to a multicast group. That of a DGRAM sends too, as its options
+/// say how far.
 pub(crate) fn bind(endpoint: &Endpoint, options: &SocketOptions) -> io::Result<UdpSocket> {
     let (interface, host, port) = parts(endpoint)?;
     let address = resolve(host, port, &options.tcp)?;
     let socket = options.tcp.datagram_socket(address)?;
+    let sends = options.socket_type == SocketType::Dgram;
     if !address.ip().is_multicast() {
         refuse_interface(interface)?;
         if host == "*" && address.is_ipv6() {
             socket.set_only_v6(false)?;
         }
         socket.bind(&address.into())?;
+        if sends {
+            limit_multicast(&socket, address.is_ipv4(), options.multicast)?;
+        }
         return Ok(UdpSocket::from_std(socket.into()));
     }
     let interface = Interface::find(interface, address.is_ipv6())?;
+    if sends {
+        direct(&socket, address, interface, options.multicast)?;
+    }
     // Every member of a group on this machine gets what is sent to it.
     socket.set_reuse_address(true)?;
     #[cfg(unix)]
@@ -198,21 +209,34 @@ fn direct(
     interface: Interface,
     options: MulticastOptions,
 ) -> io::Result<()> {
-    let hops = options.hops.unwrap_or(MulticastOptions::DEFAULT_HOPS);
-    let looped = options.looped.unwrap_or(MulticastOptions::DEFAULT_LOOPED);
+    limit_multicast(socket, target.is_ipv4(), options)?;
     if target.is_ipv4() {
-        socket.set_multicast_ttl_v4(hops.into())?;
-        socket.set_multicast_loop_v4(looped)?;
         match interface {
             Interface::Any => Ok(()),
             Interface::Address(address) => socket.set_multicast_if_v4(&address),
             Interface::Index(index) => leave_v4_by_index(socket, index),
         }
     } else {
-        socket.set_multicast_hops_v6(hops.into())?;
-        socket.set_multicast_loop_v6(looped)?;
         socket.set_multicast_if_v6(interface.index())
     }
+}
+
+/// Sets how far multicast goes, and whether it comes back to this machine.
+fn limit_multicast(socket: &Socket, ipv4: bool, options: MulticastOptions) -> io::Result<()> {
+    let hops = options.hops.unwrap_or(MulticastOptions::DEFAULT_HOPS);
+    let looped = options.looped.unwrap_or(MulticastOptions::DEFAULT_LOOPED);
+    if ipv4 {
+        socket.set_multicast_ttl_v4(hops.into())?;
+        return socket.set_multicast_loop_v4(looped);
+    }
+    // A socket of IPv6 that serves both has its own for each.
+    #[cfg(target_os = "linux")]
+    if !socket.only_v6()? {
+        socket.set_multicast_ttl_v4(hops.into())?;
+        socket.set_multicast_loop_v4(looped)?;
+    }
+    socket.set_multicast_hops_v6(hops.into())?;
+    socket.set_multicast_loop_v6(looped)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -237,7 +261,6 @@ fn refuse_interface(interface: Option<&str>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use sealwire_zmtp::SocketType;
     use socket2::SockRef;
 
     use super::*;
@@ -264,5 +287,29 @@ mod tests {
             assert_eq!(socket.multicast_hops_v6().unwrap(), u32::from(hops));
             assert_eq!(socket.multicast_loop_v6().unwrap(), looped);
         }
+    }
+
+    #[test]
+    fn what_is_set_reaches_a_socket_that_receives_and_sends() {
+        let mut options = SocketOptions::new(SocketType::Dgram);
+        options.multicast.hops = Some(7);
+        options.multicast.looped = Some(false);
+        options.tcp.ipv6 = false;
+        let (any, group) = ("udp://*:*", "udp://127.0.0.1;239.0.0.1:*");
+        for endpoint in [any, group, "udp://127.0.0.1:*"] {
+            let socket = bind(&endpoint.parse().unwrap(), &options).unwrap();
+            let socket = SockRef::from(&socket);
+            assert_eq!(socket.multicast_ttl_v4().unwrap(), 7, "{endpoint}");
+            assert!(!socket.multicast_loop_v4().unwrap(), "{endpoint}");
+            let through = socket.multicast_if_v4().unwrap();
+            assert_eq!(through == Ipv4Addr::LOCALHOST, endpoint == group);
+        }
+        options.tcp.ipv6 = true;
+        let socket = bind(&any.parse().unwrap(), &options).unwrap();
+        let socket = SockRef::from(&socket);
+        assert_eq!(socket.multicast_hops_v6().unwrap(), 7);
+        assert!(!socket.multicast_loop_v6().unwrap());
+        #[cfg(target_os = "linux")]
+        assert!(socket.multicast_ttl_v4().unwrap() == 7 && !socket.multicast_loop_v4().unwrap());
     }
 }
