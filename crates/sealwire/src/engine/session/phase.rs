@@ -346,9 +346,15 @@ mod tests {
         phase.finish(LATE);
         phase.all_is_sent(None);
         assert!(!phase.flush(None) && phase.is_finished());
+        // A drained connection ends with its peer's half, unless something is owed to that.
         let mut phase = Phase::Open;
         phase.drain(LATE);
-        assert!(!phase.flush(None) && phase.is_draining());
+        phase.peer_ended();
+        assert!(!phase.flush(None) && phase.has_ended());
+        let mut phase = Phase::Open;
+        phase.drain(LATE);
+        assert!(phase.flush(None) && phase.is_flushing());
+        assert_eq!(phase.until(), Some(LATE));
     }
 
     #[test]
