@@ -57,12 +57,14 @@ pub(crate) struct HeldTask {
     pub(crate) attempts: u32,
     pub(crate) body: Bytes,
     pub(crate) reason: Option<Box<str>>,
+    pub(crate) is_aside: bool,
 }
 
 impl HeldTask {
     fn of(counter: u64, task: Task) -> Self {
         HeldTask {
             counter,
+            is_aside: task.place == Place::Aside,
             attempts: task.attempts,
             body: task.body,
             reason: task.reason,
@@ -143,6 +145,7 @@ impl DistributorCore {
             let task = self.tasks.get(*counter)?;
             Some(HeldTask {
                 counter: *counter,
+                is_aside: true,
                 attempts: task.attempts,
                 body: task.body.clone(),
                 reason: task.reason.clone(),
@@ -164,6 +167,12 @@ impl DistributorCore {
         let task = self.tasks.remove(counter)?;
         self.changes.room = true;
         Some(HeldTask::of(counter, task))
+    }
+
+    /// Forgets the first task that is set aside.
+    pub(crate) fn drop_first_aside(&mut self) -> Option<HeldTask> {
+        let first = *self.tasks.aside().first()?;
+        self.drop_aside(first)
     }
 
     /// Hands out nothing any more.

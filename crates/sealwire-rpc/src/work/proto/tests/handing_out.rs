@@ -1,0 +1,159 @@
+//! The worker that gets a task, and how many it gets.
+
+use bytes::Bytes;
+
+use super::super::{Ended, Hello, Violation};
+use super::world::{ID, World, counters, hello, options, set_aside, take_all};
+
+#[test]
+fn a_worker_gets_as_many_tasks_as_its_credit_and_one_more_for_each_that_it_ends() {
+    let mut world = World::new(options());
+    let worker = world.join(hello(4));
+    for _ in 0..10 {
+        world.add(b"task").unwrap();
+    }
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [1, 2, 3, 4]);
+    world.run();
+    assert_eq!(world.take(worker), None);
+    world.end(worker, Ended::Done, b"");
+    world.end(worker, Ended::Failed, b"");
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [5, 6]);
+    assert_eq!((counters(&world).out, counters(&world).pending), (4, 9));
+}
+
+#[test]
+fn credit_is_of_bytes_too_and_one_task_may_always_go() {
+    let mut world = World::new(options());
+    let credit_bytes = 3 * (100 + 128);
+    let worker = world.join(Hello {
+        credit_bytes,
+        ..hello(64)
+    });
+    for _ in 0..10 {
+        world.add(&[7; 100]).unwrap();
+    }
+    world.run();
+    assert_eq!(take_all(&mut world, worker).len(), 3);
+    for left in [3, 3, 1] {
+        for _ in 0..3 {
+            world.end(worker, Ended::Done, b"");
+        }
+        world.run();
+        assert_eq!(take_all(&mut world, worker).len(), left);
+    }
+    let mut world = World::new(options());
+    let worker = world.join(Hello {
+        credit_bytes: 0,
+        ..hello(64)
+    });
+    world.add(&[7; 1_000]).unwrap();
+    world.add(b"").unwrap();
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [1]);
+    world.end(worker, Ended::Done, b"");
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [2]);
+}
+
+#[test]
+fn those_who_are_there_share_what_waits() {
+    let mut world = World::new(options());
+    let workers = [(); 3].map(|()| world.join(hello(64)));
+    world.run();
+    for _ in 0..30 {
+        world.add(b"task").unwrap();
+    }
+    world.run();
+    assert_eq!(
+        workers.map(|worker| take_all(&mut world, worker).len()),
+        [10; 3]
+    );
+}
+
+#[test]
+fn the_tasks_of_a_worker_that_died_go_to_another_in_their_order_before_the_rest() {
+    let mut world = World::new(options());
+    let dead = world.join(hello(3));
+    for _ in 0..5 {
+        world.add(b"task").unwrap();
+    }
+    world.run();
+    world.kill(dead);
+    let other = world.join(hello(64));
+    world.run();
+    let attempts: Vec<_> = std::iter::from_fn(|| world.take(other))
+        .map(|task| (task.counter, task.attempt))
+        .collect();
+    assert_eq!(attempts, [(1, 2), (2, 2), (3, 2), (4, 1), (5, 1)]);
+    assert_eq!(counters(&world).lost, 3);
+    assert_eq!(counters(&world).handed_out_again, 3);
+}
+
+#[test]
+fn a_task_that_ends_its_workers_takes_no_others_along() {
+    let mut world = World::new(options());
+    for _ in 0..4 {
+        world.add(b"task").unwrap();
+    }
+    // Two are lost with all of them, which then go alone.
+    for _ in 0..2 {
+        let worker = world.join(hello(64));
+        world.run();
+        assert_eq!(world.kill(worker).len(), 0);
+    }
+    world.add(b"later").unwrap();
+    let worker = world.join(hello(64));
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [1]);
+    // It is the one that ends workers.
+    world.kill(worker);
+    let aside = set_aside(&world);
+    assert_eq!(aside, [(1, 3, "the worker's connection ended".into())]);
+    let worker = world.join(hello(64));
+    for alone in 2..=4 {
+        world.run();
+        assert_eq!(take_all(&mut world, worker), [alone]);
+        world.end(worker, Ended::Done, b"");
+    }
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [5]);
+    assert_eq!(counters(&world).done, 3);
+}
+
+/// The credit of a connection is its own, also where a later one has the number of an earlier one.
+#[test]
+fn a_task_of_an_earlier_connection_takes_no_credit_of_the_next() {
+    use super::super::wire::{Welcome, add_task, begin_tasks};
+    let mut core = super::super::WorkerCore::new(Hello {
+        credit: 1,
+        credit_bytes: 400,
+        max_task: 300,
+    });
+    let welcome = Welcome {
+        distributor: ID,
+        max_result: 1,
+    };
+    let task = |counter| {
+        let mut message = begin_tasks(0);
+        add_task(&mut message, counter, 1, b"");
+        message
+    };
+    let mut begun = Vec::new();
+    for counter in 1..=3 {
+        core.connected(7);
+        assert_eq!(core.receive(7, welcome.message().into()), Ok(()));
+        assert_eq!(core.receive(7, task(counter).into()), Ok(()));
+        begun.push(core.take().unwrap());
+        for earlier in begun.drain(..begun.len() - 1) {
+            core.end(&earlier, Ended::Done, Bytes::new());
+        }
+        core.flush(|_, messages| messages.clear());
+        assert_eq!(
+            core.receive(7, task(9).into()),
+            Err(Violation::BeyondCredit)
+        );
+        core.disconnected();
+    }
+}
