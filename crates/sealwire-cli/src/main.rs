@@ -18,6 +18,7 @@ mod line_quota;
 mod newplex;
 mod output;
 mod passwords;
+mod programs;
 mod proxy;
 mod report;
 mod rpc;
