@@ -12,7 +12,7 @@ fn every_command_explains_itself() {
     for command in [
         "push", "pull", "scatter", "gather", "pub", "sub", "radio", "dish", "req", "rep", "pair",
         "channel", "dealer", "router", "client", "server", "peer", "stream", "xpub", "xsub",
-        "proxy", "keygen", "bench", "seal", "open", "rpc",
+        "proxy", "keygen", "bench", "seal", "open", "rpc", "work",
     ] {
         let help = run(&[command, "--help"]).expect_code(0);
         assert!(help.text().contains("Examples:"), "{command}");
