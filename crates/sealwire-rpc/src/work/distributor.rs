@@ -345,19 +345,16 @@ impl Distributor {
     }
 
     fn attempt_to_add(&self, body: &Bytes) -> Option<Result<TaskNumber, Error>> {
-        let added = self.driver().with(|core| {
+        let added = self.driver().change(|core, now| {
             if core.is_stopped() {
-                return Some(Err(Error::ShutDown));
+                return (Some(Err(Error::ShutDown)), false);
             }
-            let counter = core.add(body)?;
-            Some(Ok((counter, core.has_takers())))
+            match core.add(body) {
+                Some(counter) => (Some(Ok(counter)), core.hands_out_now(now)),
+                None => (None, false),
+            }
         })?;
-        Some(added.map(|(counter, has_takers)| {
-            if has_takers {
-                self.driver().wake();
-            }
-            self.number(counter)
-        }))
+        Some(added.map(|counter| self.number(counter)))
     }
 
     /// Returns the result of a task that is done, and its number, in the order in which they came. Nothing unless

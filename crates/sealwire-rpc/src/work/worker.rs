@@ -36,10 +36,12 @@ impl Core for WorkerCore {
     }
 
     fn due(&self) -> Option<Duration> {
-        None
+        WorkerCore::due(self)
     }
 
-    fn process_due(&mut self, _: Duration) {}
+    fn process_due(&mut self, now: Duration) {
+        WorkerCore::process_due(self, now);
+    }
 
     fn send(&mut self, _: Duration, send: &mut dyn FnMut(u32, &mut VecDeque<Frame>)) -> bool {
         self.flush(send)
@@ -282,7 +284,7 @@ impl Task {
         &self.taken.body
     }
 
-    /// Says that the work is done.
+    /// Says that the work is done. The outcome leaves at once, or within 500 us if others left just before.
     pub fn done(mut self) {
         self.end(Ended::Done, Bytes::new());
     }
@@ -329,8 +331,10 @@ impl Task {
         self.has_ended = true;
         let driver = &self.worker.driver;
         if driver.is_here() {
-            driver.with(|core| core.end(&self.taken, ended, result));
-            driver.wake();
+            driver.change(|core, now| {
+                core.end(&self.taken, ended, result);
+                ((), core.tells_now(now))
+            });
         }
     }
 }

@@ -282,6 +282,34 @@ fn a_full_distributor_says_so_or_waits() {
     );
 }
 
+/// They go together with others; where none follow, time is what sends them.
+#[test]
+fn tasks_and_outcomes_that_are_held_back_leave_by_themselves() {
+    let scene = Scene::new();
+    let distributor = scene.distributor().build().unwrap();
+    let worker = scene.worker().build(bind(&distributor)).unwrap();
+    eventually("the worker is there", || {
+        distributor.counters().workers == 1
+    });
+    for round in 1..=20 {
+        for _ in 0..3 {
+            distributor.try_add("task").unwrap();
+        }
+        eventually("all are handed out", || distributor.counters().out == 3);
+        eventually("all are there", || worker.counters().received == 3 * round);
+        let before = distributor.counters().done;
+        for _ in 0..2 {
+            worker.take_blocking(Some(TIMEOUT)).unwrap().done();
+        }
+        // The third is not taken, and nothing else happens.
+        eventually("both are known to be done", || {
+            distributor.counters().done == before + 2
+        });
+        worker.take_blocking(Some(TIMEOUT)).unwrap().done();
+        eventually("all are done", || distributor.counters().pending == 0);
+    }
+}
+
 #[test]
 fn a_worker_that_leaves_causes_no_repetition() {
     let scene = Scene::new();

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::super::{Ended, Hello, Violation};
 use super::world::{ID, World, counters, hello, options, set_aside, take_all};
+use crate::limits::work::{ENOUGH_TASKS, ROUND};
 
 #[test]
 fn a_worker_gets_as_many_tasks_as_its_credit_and_one_more_for_each_that_it_ends() {
@@ -156,4 +157,89 @@ fn a_task_of_an_earlier_connection_takes_no_credit_of_the_next() {
         );
         core.disconnected();
     }
+}
+
+#[test]
+fn the_first_task_goes_at_once_and_those_behind_it_go_together() {
+    let mut world = World::new(options());
+    world.add(b"task").unwrap();
+    assert!(
+        !world.distributor.hands_out_now(world.now),
+        "nobody takes it"
+    );
+    assert_eq!(world.distributor.due(), None);
+    let worker = world.join(hello(64));
+    world.run();
+    assert_eq!(take_all(&mut world, worker), [1]);
+    world.add(b"task").unwrap();
+    assert!(world.distributor.hands_out_now(world.now));
+    world.run();
+    for _ in 0..ENOUGH_TASKS - 1 {
+        world.add(b"task").unwrap();
+        assert!(!world.distributor.hands_out_now(world.now));
+    }
+    world.add(b"task").unwrap();
+    assert!(world.distributor.hands_out_now(world.now));
+    // The thread that sleeps until then sends the rest.
+    assert_eq!(world.distributor.due(), Some(world.now + ROUND));
+    world.now += ROUND;
+    world.distributor.process_due(world.now);
+    assert_eq!(world.distributor.due(), Some(world.now + ROUND));
+    world.now += ROUND;
+    world.distributor.process_due(world.now);
+    assert_eq!(
+        world.distributor.due(),
+        None,
+        "nothing was handed out meanwhile"
+    );
+}
+
+#[test]
+fn the_first_outcome_goes_at_once_and_half_of_the_credit_together() {
+    let mut world = World::new(options());
+    let worker = world.join(hello(8));
+    for _ in 0..20 {
+        world.add(b"task").unwrap();
+    }
+    world.run();
+    let end = |world: &mut World| {
+        world.take(worker).unwrap();
+        world.end(worker, Ended::Done, b"").unwrap();
+        let now = world.now;
+        world.people.get_mut(&worker).unwrap().core.tells_now(now)
+    };
+    assert!(end(&mut world));
+    world.run();
+    let told: Vec<_> = (0..4).map(|_| end(&mut world)).collect();
+    assert_eq!(told, [false, false, false, true]);
+    // Those who have nothing left wait for what the distributor gives in return.
+    let told: Vec<_> = (0..4).map(|_| end(&mut world)).collect();
+    assert_eq!(told, [true; 4]);
+    assert_eq!(world.people[&worker].core.due(), Some(world.now + ROUND));
+    world.run();
+    let told: Vec<_> = (0..8).map(|_| end(&mut world)).collect();
+    assert_eq!(told, [false, false, false, true, true, true, true, true]);
+}
+
+#[test]
+fn outcomes_of_large_tasks_do_not_wait_for_their_number() {
+    let mut world = World::new(options());
+    let credit_bytes = 8 * (1_000 + 128);
+    let worker = world.join(Hello {
+        credit_bytes,
+        ..hello(64)
+    });
+    for _ in 0..8 {
+        world.add(&[0; 1_000]).unwrap();
+    }
+    world.run();
+    let told: Vec<_> = (0..5)
+        .map(|_| {
+            world.take(worker).unwrap();
+            world.end(worker, Ended::Done, b"").unwrap();
+            let now = world.now;
+            world.people.get_mut(&worker).unwrap().core.tells_now(now)
+        })
+        .collect();
+    assert_eq!(told, [true, false, false, true, true]);
 }
