@@ -21,6 +21,7 @@ Exit codes:
   5    unreachable: nothing accepts connections there, or the name does not resolve
   6    messages lost: not sent in time, or the peer left before it answered
   7    told to stop, and something that was accepted was given up: it is counted on standard error
+  8    all tasks have an outcome, and some of them were set aside: they failed as often as they may
   10 and above  what doctor found: see its --help
   128 + the number of a signal (130, 143)  ended by it at once: by a second one, or without anything to finish
 Told to stop (SIGTERM, SIGINT), a command that runs for long finishes what it has accepted, and ends with 0.
@@ -37,6 +38,7 @@ pub(crate) enum Code {
     Unreachable = 5,
     Lost = 6,
     GaveUp = 7,
+    SetAside = 8,
     // What `doctor` found, by the step that failed.
     Name = 10,
     Route = 11,

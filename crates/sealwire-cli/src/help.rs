@@ -163,3 +163,28 @@ pub(crate) const RPC_BENCH: &str = "\
 Examples:
   sealwire rpc bench
   sealwire rpc bench --size 1024 --in-flight 16 --seconds 5 --json";
+
+pub(crate) const WORK: &str = "\
+Examples:
+  seq 1000 | sealwire work serve -b tcp://127.0.0.1:5557          a task per line
+  sealwire work take -c tcp://127.0.0.1:5557 --exec ./resize      as many workers as there are machines
+
+A task is handed out until a worker says that it is done: at least once, and more often where a worker was lost.";
+
+pub(crate) const WORK_SERVE: &str = "\
+Examples:
+  seq 1000 | sealwire work serve -b tcp://127.0.0.1:5557          prints the results, a line each
+  sealwire work serve -b tcp://*:5557 --server --secret-key-file server.key --allow workers/ \
+    --left not-done < tasks                           what was not done can be put in again
+
+It ends once standard input has ended and each task is done or set aside. Its last line counts them, and what was
+repeated.";
+
+pub(crate) const WORK_TAKE: &str = "\
+Examples:
+  sealwire work take -c tcp://127.0.0.1:5557 --exec ./resize --concurrency 4
+  sealwire work take -c tcp://HOST:5557 --server-key server.pub --secret-key-file alice.key \
+    --exec sh -- -c 'read -r name && convert \"$name\" \"$name.png\"'
+  sealwire work take -c tcp://127.0.0.1:5557 -n 1     prints a task: it is done once it is printed
+
+Told to stop, it gives back what it has not begun, and ends once the tasks that it has begun are done.";

@@ -20,6 +20,7 @@ mod line_quota;
 mod newplex;
 mod output;
 mod passwords;
+mod programs;
 mod proxy;
 mod report;
 mod rpc;
@@ -34,6 +35,7 @@ mod tls_options;
 mod tunnel;
 mod untrusted;
 mod web_options;
+mod work;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -150,6 +152,9 @@ enum Command {
     /// Call a server, be one, and measure calls
     #[command(subcommand)]
     Rpc(rpc::RpcCommand),
+    /// Hand out tasks until somebody says that they are done, and do them
+    #[command(subcommand)]
+    Work(work::WorkCommand),
     /// Run a program written for libzmq with encryption by rules
     #[cfg(target_os = "linux")]
     Run(run::RunOptions),
@@ -194,6 +199,7 @@ impl Command {
             Command::Tunnel(command) => command.run(),
             Command::Bench(command) => bench::run(command),
             Command::Rpc(command) => command.run(),
+            Command::Work(command) => command.run(),
             #[cfg(target_os = "linux")]
             Command::Run(options) => run::run(options),
             Command::BenchSide(options) => bench::run_side(options),
@@ -233,6 +239,7 @@ impl Command {
             Command::Tunnel(command) => command.json(),
             Command::Bench(command) => command.json(),
             Command::Rpc(command) => command.json(),
+            Command::Work(command) => command.json(),
             #[cfg(target_os = "linux")]
             Command::Run(_) => false,
         }

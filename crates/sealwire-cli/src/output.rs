@@ -61,6 +61,19 @@ impl Printer {
             .map_err(|error| Failure::output(&error))
     }
 
+    /// Whether JSON is wanted.
+    pub(crate) fn is_json(&self) -> bool {
+        self.format == Format::Jsonl
+    }
+
+    /// Prints a record as a line of JSON, in place of a message.
+    pub(crate) fn print_record(&mut self, record: &impl Serialize) -> Result<(), Failure> {
+        let printed = untrusted::json_line(record)
+            .map_err(io::Error::from)
+            .and_then(|line| writeln!(self.out, "{line}"));
+        printed.map_err(|error| Failure::output(&error))
+    }
+
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         self.out.flush().map_err(|error| Failure::output(&error))
     }
@@ -112,16 +125,16 @@ struct MessageRecord<'a> {
 /// `{"text": "..."}` when the frame is UTF-8, else `{"hex": "..."}`.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum FrameRecord<'a> {
+pub(crate) enum FrameRecord<'a> {
     Text(&'a str),
     Hex(String),
 }
 
-impl<'a> From<&'a Frame> for FrameRecord<'a> {
-    fn from(frame: &'a Frame) -> Self {
-        match std::str::from_utf8(frame) {
+impl<'a> From<&'a [u8]> for FrameRecord<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        match std::str::from_utf8(bytes) {
             Ok(text) => FrameRecord::Text(text),
-            Err(_) => FrameRecord::Hex(hex(frame)),
+            Err(_) => FrameRecord::Hex(hex(bytes)),
         }
     }
 }
@@ -138,7 +151,11 @@ struct PeerRecord<'a> {
 
 fn write_json(out: &mut impl Write, message: &Shown<'_>) -> io::Result<()> {
     let record = MessageRecord {
-        frames: message.frames.iter().map(FrameRecord::from).collect(),
+        frames: message
+            .frames
+            .iter()
+            .map(|frame| FrameRecord::from(&frame[..]))
+            .collect(),
         bytes: message.frames.iter().map(|frame| frame.len()).sum(),
         peer: message.peer.map(|peer| PeerRecord {
             address: peer.address().to_string(),

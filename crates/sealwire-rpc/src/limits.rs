@@ -211,6 +211,13 @@ pub(crate) mod work {
     pub(crate) const SILENCE_LIMIT: Duration = Duration::from_secs(15);
     /// Time of a worker for its greeting, which it sends with the end of the handshake.
     pub(crate) const GREETING_LIMIT: Duration = Duration::from_secs(5);
+    /// Time for which tasks and outcomes are held back after others were sent, so that they go together.
+    pub(crate) const ROUND: Duration = Duration::from_micros(500);
+    /// Tasks that are enough for a message before that.
+    pub(crate) const ENOUGH_TASKS: usize = 32;
+    /// The part of a worker's credit whose outcomes are enough for a message before that: half of it. Then one half is
+    /// worked on while the other is on its way.
+    pub(crate) const ENOUGH_OUTCOMES: usize = 2;
     /// Bytes of a message of several tasks or outcomes. One that is larger goes alone.
     pub(crate) const BATCH_BYTES: usize = 64 << 10;
     /// Bytes of a message beside one body.

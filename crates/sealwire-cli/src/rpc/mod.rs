@@ -2,7 +2,6 @@
 
 mod bench;
 mod call;
-mod program;
 mod serve;
 
 use clap::{Args, Subcommand};

@@ -1,9 +1,8 @@
 //! `rpc serve`: a process per call.
 
-use std::io::{Read as _, Write as _};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, mpsc};
-use std::thread;
+use std::time::Duration;
 
 use clap::Args;
 use sealwire::Endpoint;
@@ -11,17 +10,13 @@ use sealwire_rpc::handler::Pool;
 use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
 
 use super::SizeOptions;
-use super::program::{Open, Programs};
 use crate::exit::{Code, Failure};
 use crate::interrupt::{self, Stop};
+use crate::programs::{Programs, Trouble, Wanted, exchange};
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, exposed};
 use crate::service::given_up::{self, Kind};
 use crate::service::{ServiceOptions, alive, notify};
-use crate::threads;
-
-/// Most of what a program says on standard error that its caller gets to read, in bytes.
-const MAX_COMPLAINT: u64 = 4_096;
 
 /// Options of rpc serve.
 #[derive(Debug, Args)]
@@ -124,76 +119,38 @@ fn answer(
     arguments: &[String],
     max_answer: u64,
 ) -> Result<Vec<u8>, Status> {
-    let failed = |what: &str, error: &std::io::Error| {
-        Status::new(StatusCode::INTERNAL, format!("{what}: {error}"))
-    };
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    for variable in notify::VARIABLES {
-        command.env_remove(variable);
-    }
-    let mut started = programs
-        .start(&mut command)
-        .map_err(|error| failed("cannot start the program", &error).not_started())?;
-    let (stdin, stdout, stderr) = started.pipes();
-    // The program and its pipes.
-    let open = Open::new(4);
-    let body = request.body().clone();
-    thread::scope(|scope| {
-        let no_thread = |error| failed("the system refused a thread", &error);
-        // A program may read nothing of it.
-        let writing = threads::spawn_within(scope, || {
-            let written = stdin.map(|mut stdin| stdin.write_all(&body));
-            open.close();
-            written
-        });
-        let answer = threads::spawn_within(scope, || {
-            let mut answer = Vec::new();
-            let read = stdout.map(|stdout| stdout.take(max_answer + 1).read_to_end(&mut answer));
-            open.close();
-            (read, answer)
-        });
-        let complaint = threads::spawn_within(scope, || {
-            let mut complaint = Vec::new();
-            if let Some(mut stderr) = stderr {
-                let _ = (&mut stderr)
-                    .take(MAX_COMPLAINT)
-                    .read_to_end(&mut complaint);
-                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            }
-            open.close();
-            String::from_utf8_lossy(&complaint).trim_end().to_owned()
-        });
-        let (answer, complaint) = match (writing, answer, complaint) {
-            (Ok(_), Ok(answer), Ok(complaint)) => (answer, complaint),
-            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
-                started.end();
-                return Err(no_thread(error));
-            }
-        };
-        let status = started.wait(request, &open).map_err(|error| {
-            started.end();
-            failed("cannot wait", &error)
-        })?;
-        let complaint = complaint.join().unwrap_or_default();
-        let (read, answer) = answer.join().unwrap_or_default();
-        match status {
-            None => Err(StatusCode::CANCELLED.into()),
-            Some(status) if !status.success() => {
-                let message = format!("{program}: {status}: {complaint}");
-                Err(Status::new(
-                    StatusCode::ABORTED,
-                    message.trim_end_matches(": "),
-                ))
-            }
-            Some(_) => match read {
-                Some(Err(error)) => Err(failed("cannot read from the program", &error)),
-                _ => Ok(answer),
-            },
+    command.args(arguments);
+    let ended = exchange(programs, &mut command, request.body(), max_answer, request);
+    let answer = ended.map_err(|trouble| {
+        let status = Status::new(StatusCode::INTERNAL, trouble.to_string());
+        match trouble {
+            Trouble::Start(_) => status.not_started(),
+            _ => status,
         }
+    })?;
+    let Some(answer) = answer else {
+        return Err(StatusCode::CANCELLED.into());
+    };
+    if let Some(failure) = answer.failure(program) {
+        return Err(Status::new(StatusCode::ABORTED, failure));
+    }
+    answer.output.map_err(|error| {
+        let message = format!("cannot read from the program: {error}");
+        Status::new(StatusCode::INTERNAL, message)
     })
+}
+
+impl Wanted for Request {
+    fn withdrawn(&self) -> impl Future<Output = ()> {
+        self.cancelled()
+    }
+
+    fn is_withdrawn(&self) -> bool {
+        self.is_cancelled()
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        Request::time_left(self)
+    }
 }

@@ -27,9 +27,11 @@ pub(crate) enum Kind {
     Calls,
     /// Connections through a tunnel.
     Connections,
+    /// Tasks without an outcome.
+    Tasks,
 }
 
-const KINDS: [(Kind, &str, &str, &str); 7] = [
+const KINDS: [(Kind, &str, &str, &str); 8] = [
     (Kind::Unsent, "unsent", "message", "not sent"),
     (
         Kind::Unread,
@@ -52,6 +54,7 @@ const KINDS: [(Kind, &str, &str, &str); 7] = [
     ),
     (Kind::Calls, "calls", "call", "not finished"),
     (Kind::Connections, "connections", "connection", "broken off"),
+    (Kind::Tasks, "tasks", "task", "not done"),
 ];
 
 static COUNTS: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];

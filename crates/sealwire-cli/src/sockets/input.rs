@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::service::given_up;
 
 /// Gives one message after the other.
-pub(super) struct Input {
+pub(crate) struct Input {
     source: InputKind,
     /// How many more there may be; `None` for no limit.
     remaining: Option<u64>,
@@ -52,13 +52,23 @@ impl Input {
         })
     }
 
+    /// A message per line of standard input.
+    pub(crate) fn lines() -> Self {
+        Input {
+            source: InputKind::Lines,
+            remaining: None,
+            interval: None,
+            begun: false,
+        }
+    }
+
     /// Whether all that is to be sent is known, so that nobody has to be waited for.
     pub(super) fn is_finite(&self) -> bool {
         matches!(self.source, InputKind::Fixed(_)) && self.remaining.is_some()
     }
 
     /// The next message, after the interval; `None` when there is none, and once the program is to stop.
-    pub(super) fn next(&mut self) -> Result<Option<Message>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<Message>, Failure> {
         if let (true, Some(interval)) = (self.begun, self.interval) {
             interrupt::sleep(interval);
         }

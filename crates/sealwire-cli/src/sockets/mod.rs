@@ -13,7 +13,7 @@
 pub(crate) mod answer;
 pub(crate) mod dgram;
 pub(crate) mod duplex;
-mod input;
+pub(crate) mod input;
 pub(crate) mod opened;
 pub(crate) mod options;
 pub(crate) mod receive;

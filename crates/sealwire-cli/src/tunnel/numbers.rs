@@ -1,8 +1,9 @@
 //! What a tunnel counts, for `--metrics`. `docs/guide/metrics.md` has the names for users.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::service::metrics::Text;
 
 /// The counts of one end, shared with who reads them.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +52,7 @@ impl Numbers {
     /// Writes all in the text format of Prometheus.
     pub(super) fn prometheus(&self) -> String {
         let counts = self.counts();
-        let mut text = Text(String::new());
+        let mut text = Text::default();
         text.metric(
             "sealwire_tunnel_connections",
             "gauge",
@@ -83,25 +84,6 @@ impl Numbers {
             [("out", counts.sent), ("in", counts.received)]
                 .map(|(direction, bytes)| (format!("{{direction=\"{direction}\"}}"), bytes)),
         );
-        text.0
-    }
-}
-
-struct Text(String);
-
-impl Text {
-    /// A metric with its samples: their labels, and their values.
-    fn metric(
-        &mut self,
-        name: &str,
-        kind: &str,
-        help: &str,
-        samples: impl IntoIterator<Item = (String, impl Display)>,
-    ) {
-        // Writing to a string does not fail.
-        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for (labels, value) in samples {
-            let _ = writeln!(self.0, "{name}{labels} {value}");
-        }
+        text.into_string()
     }
 }

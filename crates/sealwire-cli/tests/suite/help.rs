@@ -40,6 +40,7 @@ fn every_command_explains_itself() {
         "doctor",
         "check-config",
         "proxy-control",
+        "work",
     ] {
         let help = run(&[command, "--help"]).expect_code(0);
         assert!(help.text().contains("Examples:"), "{command}");

@@ -32,3 +32,5 @@ mod supervisor;
 mod tls;
 mod tuning;
 mod tunnel;
+#[cfg(target_os = "linux")]
+mod work;

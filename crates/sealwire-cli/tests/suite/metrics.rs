@@ -105,6 +105,10 @@ fn every_command_that_runs_for_long_has_it() {
     commands.push((vec!["dish", "-b", ANY, "--join", "g"], of_sockets));
     let serve = vec!["rpc", "serve", "-b", ANY, "--exec", "cat"];
     commands.push((serve, of_sockets));
+    let of_work = "sealwire_work_pending 0";
+    commands.push((vec!["work", "serve", "-b", ANY], of_work));
+    let of_workers = "sealwire_worker_received_total 0";
+    commands.push((vec!["work", "take", "-c", to], of_workers));
     let mut proxy = vec!["proxy", "--frontend-type", "xsub", "--frontend-bind", ANY];
     proxy.extend(["--backend-type", "xpub", "--backend-bind", ANY]);
     commands.push((proxy, of_sockets));

@@ -24,7 +24,7 @@ fn socket(socket_type: SocketType) -> Socket {
 
 #[test]
 fn with_nothing_under_way_every_command_ends_with_0() {
-    let binds: [&[&str]; 12] = [
+    let binds: [&[&str]; 13] = [
         &["pull"],
         &["sub"],
         &["gather"],
@@ -37,6 +37,7 @@ fn with_nothing_under_way_every_command_ends_with_0() {
         &["router"],
         &["dealer"],
         &["rpc", "serve", "--exec", "cat"],
+        &["work", "serve"],
     ];
     for command in binds {
         for terminate in [false, true] {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use crate::stopping::unread_input;
-use crate::support::{Running, TIMEOUT, eventually, run, start_command};
+use crate::support::{Running, TIMEOUT, eventually, run, start_command, start_interactive};
 
 const ANY: &str = "tcp://127.0.0.1:0";
 
@@ -86,9 +86,10 @@ fn each_command_is_ready_once_it_listens_and_stops_when_told() {
     ];
     let keys = ["--secret-key-file", &secret, "--allow", &public];
     let tunnel = [&tunnel[..], &keys].concat();
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 5] = [
         &["pull", "-b", ANY],
         &["rpc", "serve", "-b", ANY, "--exec", "cat"],
+        &["work", "serve", "-b", ANY],
         &proxy,
         &tunnel,
     ];
@@ -113,15 +114,25 @@ fn each_command_is_ready_once_it_listens_and_stops_when_told() {
 fn a_client_is_ready_once_a_peer_is_there() {
     let supervisor = Supervisor::new();
     let endpoint = format!("ipc://{}", supervisor.folder.path().join("later").display());
-    let client = supervisor.start(&["pull", "-c", &endpoint], None);
-    let waiting = supervisor.hear();
-    assert!(waiting.contains("STATUS=connecting"), "{waiting}");
-    assert!(!waiting.contains("READY"), "{waiting}");
-    let server = crate::support::start_interactive(&["push", "-b", &endpoint]);
-    let ready = supervisor.hear();
-    assert!(ready.lines().any(|line| line == "READY=1"), "{ready}");
-    client.terminated().expect_code(0);
-    drop(server);
+    let pairs: [[&[&str]; 2]; 2] = [
+        [&["pull"], &["push"]],
+        [&["work", "take", "--exec", "cat"], &["work", "serve"]],
+    ];
+    for [client, server] in pairs {
+        let client = supervisor.start(&[client, &["-c", &endpoint]].concat(), None);
+        let waiting = supervisor.hear();
+        assert!(waiting.contains("STATUS=connecting"), "{waiting}");
+        assert!(!waiting.contains("READY"), "{waiting}");
+        let server = start_interactive(&[server, &["-b", &endpoint]].concat());
+        let ready = supervisor.hear();
+        assert!(ready.lines().any(|line| line == "READY=1"), "{ready}");
+        client.terminated().expect_code(0);
+        let stopping = supervisor.hear();
+        assert!(stopping.contains("STOPPING=1"), "{stopping}");
+        drop(server);
+        // One that was killed leaves it.
+        std::fs::remove_file(endpoint.trim_start_matches("ipc://")).expect("a socket file");
+    }
 }
 
 #[test]

@@ -7,17 +7,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use sealwire::{Endpoint, Frame, Monitor, Security, SocketBuilder};
 
+use super::connecting::{Connecting, connecting_methods};
 use super::driver::{Core, Driver};
 use super::error::Error;
 use super::number::TaskNumber;
 use super::proto::{DistributorCore, DistributorCounters, DistributorOptions, HeldTask, Violation};
-use crate::limits::Limits;
 use crate::limits::work::{
     BATCH_BYTES, MAX_ATTEMPTS, MAX_BYTES, MAX_RESULT, MAX_TASK, MAX_TASKS, RETRY_DELAY,
-    SILENCE_LIMIT,
 };
 use crate::limits::{MAX_CONNECTIONS, bounded};
-use crate::sockets::{self, limited};
 
 impl Core for DistributorCore {
     fn connected(&mut self, connection: u32, now: Duration) {
@@ -84,8 +82,25 @@ pub struct UnfinishedTask {
     pub attempts: u32,
     /// Why the last one failed, up to 1,024 bytes; nothing where none has.
     pub reason: Option<String>,
+    /// Whether it was set aside: it has failed as often as it may.
+    pub is_set_aside: bool,
     /// The task.
     pub body: Bytes,
+}
+
+/// The outcome of a task, as a distributor tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// A task is done. Only told where [`keep_results`](DistributorBuilder::keep_results) is on.
+    Done {
+        /// Its number.
+        number: TaskNumber,
+        /// Its result, empty where its worker gave none.
+        result: Bytes,
+    },
+    /// A task has failed as often as it may, and the distributor no longer has it.
+    SetAside(UnfinishedTask),
 }
 
 /// Hands tasks out to [`Worker`](super::Worker)s, and keeps each until one says that it is done. Clones are handles
@@ -110,9 +125,8 @@ impl Drop for Shared {
 
 /// Sets the options of a [`Distributor`].
 pub struct DistributorBuilder {
-    socket: SocketBuilder,
+    connecting: Connecting,
     options: DistributorOptions,
-    silence: Duration,
     max_workers: usize,
 }
 
@@ -178,14 +192,6 @@ impl DistributorBuilder {
         self
     }
 
-    /// Sets after which time without a sign of life a worker's connection is given up. It is asked for one after a
-    /// third of that. Default 15 s.
-    #[must_use]
-    pub fn silence_limit(mut self, limit: Duration) -> Self {
-        self.silence = limit;
-        self
-    }
-
     /// Sets how many workers may be connected: 1 or more (0 counts as 1). Default 1,024.
     #[must_use]
     pub fn max_workers(mut self, workers: usize) -> Self {
@@ -193,12 +199,7 @@ impl DistributorBuilder {
         self
     }
 
-    /// Sets options of the socket below that have no method here: transport, provider, context.
-    #[must_use]
-    pub fn socket(mut self, change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Self {
-        self.socket = change(self.socket);
-        self
-    }
+    connecting_methods!();
 
     /// Makes the distributor, which listens nowhere yet.
     ///
@@ -207,12 +208,8 @@ impl DistributorBuilder {
     /// [`Error::Socket`] if an option of the socket is out of its range, or the system gives no thread or no random
     /// number.
     pub fn build(self) -> Result<Distributor, Error> {
-        let limits = Limits {
-            max_body: self.options.max_result.saturating_add(BATCH_BYTES as u32),
-            read: self.silence,
-            ..Limits::default()
-        };
-        let socket = limited(self.socket, &limits)
+        let max_body = self.options.max_result.saturating_add(BATCH_BYTES as u32);
+        let socket = (self.connecting.limited(max_body))
             .max_connections(self.max_workers)
             .build()?;
         let mut id = [0; 8];
@@ -236,7 +233,7 @@ impl Distributor {
     /// authenticator of workers.
     pub fn builder(security: impl Into<Security>) -> DistributorBuilder {
         DistributorBuilder {
-            socket: sockets::builder(security.into()),
+            connecting: Connecting::new(security.into()),
             options: DistributorOptions {
                 max_tasks: MAX_TASKS,
                 max_bytes: MAX_BYTES,
@@ -247,7 +244,6 @@ impl Distributor {
                 retry_delay: RETRY_DELAY,
                 keeps_results: false,
             },
-            silence: SILENCE_LIMIT,
             max_workers: MAX_CONNECTIONS,
         }
     }
@@ -268,6 +264,7 @@ impl Distributor {
             number: self.number(task.counter),
             attempts: task.attempts,
             reason: task.reason.map(Into::into),
+            is_set_aside: task.is_aside,
             body: task.body,
         }
     }
@@ -348,19 +345,16 @@ impl Distributor {
     }
 
     fn attempt_to_add(&self, body: &Bytes) -> Option<Result<TaskNumber, Error>> {
-        let added = self.driver().with(|core| {
+        let added = self.driver().change(|core, now| {
             if core.is_stopped() {
-                return Some(Err(Error::ShutDown));
+                return (Some(Err(Error::ShutDown)), false);
             }
-            let counter = core.add(body)?;
-            Some(Ok((counter, core.has_takers())))
+            match core.add(body) {
+                Some(counter) => (Some(Ok(counter)), core.hands_out_now(now)),
+                None => (None, false),
+            }
         })?;
-        Some(added.map(|(counter, has_takers)| {
-            if has_takers {
-                self.driver().wake();
-            }
-            self.number(counter)
-        }))
+        Some(added.map(|counter| self.number(counter)))
     }
 
     /// Returns the result of a task that is done, and its number, in the order in which they came. Nothing unless
@@ -374,6 +368,40 @@ impl Distributor {
             self.driver().tell();
         }
         result.map(|(counter, result)| (self.number(counter), result))
+    }
+
+    /// Takes the outcome of a task: the result of one that is done, in the order in which they came, or else a task that
+    /// was set aside, as [`drop_aside`](Distributor::drop_aside) does. Nothing where there is none now. Results can also
+    /// be taken after the end.
+    pub fn try_outcome(&self) -> Option<Outcome> {
+        if !self.driver().is_here() {
+            return None;
+        }
+        if let Some((number, result)) = self.next_result() {
+            return Some(Outcome::Done { number, result });
+        }
+        let first = self.driver().with(DistributorCore::drop_first_aside)?;
+        self.driver().tell();
+        Some(Outcome::SetAside(self.unfinished(first)))
+    }
+
+    /// Takes the outcome of a task as [`try_outcome`](Distributor::try_outcome) does, and waits for one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShutDown`], [`Error::EngineFailed`], [`Error::Forked`].
+    pub async fn outcome(&self) -> Result<Outcome, Error> {
+        self.driver().until(|| self.try_outcome().map(Ok)).await
+    }
+
+    /// Takes the outcome of a task, and blocks until there is one, up to `limit`; `None` for no limit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`outcome`](Distributor::outcome), and [`Error::TimedOut`], [`Error::WouldDeadlock`].
+    pub fn outcome_blocking(&self, limit: Option<Duration>) -> Result<Outcome, Error> {
+        self.driver()
+            .until_blocking(limit, || self.try_outcome().map(Ok))
     }
 
     /// Returns the tasks that have failed as often as they may, in the order of their numbers.

@@ -65,6 +65,8 @@ impl Wake for Alarm {
 struct Driven<C> {
     core: C,
     connections: BTreeSet<u32>,
+    /// Until when the thread sleeps if nobody wakes it.
+    sleeps_until: Option<Duration>,
 }
 
 pub(super) struct Driver<C> {
@@ -95,6 +97,7 @@ impl<C: Core> Driver<C> {
             driven: Mutex::new(Driven {
                 core,
                 connections: BTreeSet::new(),
+                sleeps_until: None,
             }),
             changes: Signal::default(),
             epoch,
@@ -155,14 +158,10 @@ impl<C: Core> Driver<C> {
         }
         let core = &mut driven.core;
         core.process_due(now);
-        let full = core.send(now, &mut |connection, frames| {
-            // A connection that is gone takes its messages along; its end is on its way here.
-            if self.socket.try_send_many_to(connection, frames).is_err() {
-                frames.clear();
-            }
-        });
+        let full = self.send(core, now);
         let (due, changed) = (core.due(), core.take_change());
         let closing = core.take_closing();
+        driven.sleeps_until = due;
         drop(driven);
         for (connection, reason) in closing {
             let _ = self.socket.disconnect_peer(connection, reason);
@@ -171,6 +170,16 @@ impl<C: Core> Driver<C> {
             self.changes.notify_all();
         }
         (full, due)
+    }
+
+    /// Sends all that is to be sent. Whether the socket is full.
+    fn send(&self, core: &mut C, now: Duration) -> bool {
+        core.send(now, &mut |connection, frames| {
+            // A connection that is gone takes its messages along; its end is on its way here.
+            if self.socket.try_send_many_to(connection, frames).is_err() {
+                frames.clear();
+            }
+        })
     }
 
     fn process(&self, driven: &mut Driven<C>, mut message: Message, now: Duration) {
@@ -205,6 +214,23 @@ impl<C: Core> Driver<C> {
     /// Runs something on the core, for the application.
     pub(super) fn with<R>(&self, action: impl FnOnce(&mut C) -> R) -> R {
         action(&mut lock(&self.driven).core)
+    }
+
+    /// Changes the core for the application, and sends from this thread if the change says that it is time: without a
+    /// change of threads. The other thread is woken only for what it does not wait for yet.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut C, Duration) -> (R, bool)) -> R {
+        let now = self.socket.context().now();
+        let mut driven = lock(&self.driven);
+        let (outcome, sends) = change(&mut driven.core, now);
+        let full = sends && self.send(&mut driven.core, now);
+        let sleeps_until = driven.sleeps_until;
+        let is_sooner = |due| sleeps_until.is_none_or(|until| due < until);
+        let wakes = full || driven.core.due().is_some_and(is_sooner);
+        drop(driven);
+        if wakes {
+            self.wake();
+        }
+        outcome
     }
 
     /// Has the thread process what the application has changed.
@@ -245,7 +271,12 @@ impl<C: Core> Driver<C> {
     ) -> Result<R, Error> {
         loop {
             self.check()?;
+            // Mostly there is nothing to wait for.
+            if let Some(outcome) = attempt() {
+                return outcome;
+            }
             let changed = self.changes.listen();
+            self.check()?;
             if let Some(outcome) = attempt() {
                 return outcome;
             }

@@ -39,6 +39,7 @@
 //! |---|---|
 //! | bound what is held | [`DistributorBuilder::max_tasks`], [`DistributorBuilder::max_bytes`], [`Distributor::try_add`] |
 //! | bound the time of an attempt | [`DistributorBuilder::attempt_limit`] |
+//! | wait for outcomes one by one | [`Distributor::outcome`] |
 //! | read what failed, and put it back | [`Distributor::set_aside`], [`Distributor::put_back`] |
 //! | send a small result back | [`Task::done_with`], [`DistributorBuilder::keep_results`] |
 //! | leave without a repetition | [`Worker::leave`] |
@@ -46,6 +47,7 @@
 //!
 //! The wire is specified in `docs/spec/work.md`.
 
+mod connecting;
 mod distributor;
 mod driver;
 mod error;
@@ -53,7 +55,7 @@ mod number;
 mod proto;
 mod worker;
 
-pub use distributor::{Distributor, DistributorBuilder, UnfinishedTask};
+pub use distributor::{Distributor, DistributorBuilder, Outcome, UnfinishedTask};
 pub use error::Error;
 pub use number::TaskNumber;
 pub use proto::{DistributorCounters, WorkerCounters};

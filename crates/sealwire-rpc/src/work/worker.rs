@@ -7,16 +7,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use sealwire::{Endpoint, Frame, Monitor, Security, SocketBuilder};
 
+use super::connecting::{Connecting, connecting_methods};
 use super::driver::{Core, Driver};
 use super::error::Error;
 use super::number::TaskNumber;
 use super::proto::{Ended, Hello, Taken, Violation, WorkerCore, WorkerCounters, shortened};
-use crate::limits::Limits;
 use crate::limits::work::{
     BATCH_BYTES, CREDIT, CREDIT_BYTES, MAX_CREDIT, MAX_REASON, MAX_TASK, MESSAGE_MARGIN,
-    SILENCE_LIMIT,
 };
-use crate::sockets::{self, limited};
 
 impl Core for WorkerCore {
     fn connected(&mut self, connection: u32, _: Duration) {
@@ -38,10 +36,12 @@ impl Core for WorkerCore {
     }
 
     fn due(&self) -> Option<Duration> {
-        None
+        WorkerCore::due(self)
     }
 
-    fn process_due(&mut self, _: Duration) {}
+    fn process_due(&mut self, now: Duration) {
+        WorkerCore::process_due(self, now);
+    }
 
     fn send(&mut self, _: Duration, send: &mut dyn FnMut(u32, &mut VecDeque<Frame>)) -> bool {
         self.flush(send)
@@ -76,9 +76,8 @@ impl Drop for Shared {
 
 /// Sets the options of a [`Worker`].
 pub struct WorkerBuilder {
-    socket: SocketBuilder,
+    connecting: Connecting,
     hello: Hello,
-    silence: Duration,
 }
 
 impl WorkerBuilder {
@@ -105,20 +104,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets after which time without a sign of life the connection is given up. The distributor is asked for one after
-    /// a third of that. Default 15 s.
-    #[must_use]
-    pub fn silence_limit(mut self, limit: Duration) -> Self {
-        self.silence = limit;
-        self
-    }
-
-    /// Sets options of the socket below that have no method here: transport, provider, context, reconnecting.
-    #[must_use]
-    pub fn socket(mut self, change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Self {
-        self.socket = change(self.socket);
-        self
-    }
+    connecting_methods!();
 
     /// Makes the worker, which connects in the background.
     ///
@@ -131,11 +117,9 @@ impl WorkerBuilder {
         E: TryInto<Endpoint>,
         E::Error: Into<sealwire::Error>,
     {
-        let mut limits = Limits::default();
         let most = (BATCH_BYTES + MESSAGE_MARGIN) as u32;
-        limits.max_body = self.hello.max_task.saturating_add(most);
-        limits.read = self.silence;
-        let socket = limited(self.socket, &limits)
+        let max_body = self.hello.max_task.saturating_add(most);
+        let socket = (self.connecting.limited(max_body))
             .hello_message(self.hello.message())
             .build()?;
         socket.connect(endpoint)?;
@@ -151,13 +135,12 @@ impl Worker {
     /// with the distributor's public key and this worker's keys.
     pub fn builder(security: impl Into<Security>) -> WorkerBuilder {
         WorkerBuilder {
-            socket: sockets::builder(security.into()),
+            connecting: Connecting::new(security.into()),
             hello: Hello {
                 credit: CREDIT,
                 credit_bytes: CREDIT_BYTES,
                 max_task: MAX_TASK,
             },
-            silence: SILENCE_LIMIT,
         }
     }
 
@@ -301,7 +284,7 @@ impl Task {
         &self.taken.body
     }
 
-    /// Says that the work is done.
+    /// Says that the work is done. The outcome leaves at once, or within 500 us if others left just before.
     pub fn done(mut self) {
         self.end(Ended::Done, Bytes::new());
     }
@@ -333,7 +316,8 @@ impl Task {
         self.end(Ended::Returned, Bytes::new());
     }
 
-    fn max_result(&self) -> usize {
+    /// Returns the bytes of the largest result that the distributor takes.
+    pub fn max_result(&self) -> usize {
         self.taken.max_result as usize
     }
 
@@ -347,8 +331,10 @@ impl Task {
         self.has_ended = true;
         let driver = &self.worker.driver;
         if driver.is_here() {
-            driver.with(|core| core.end(&self.taken, ended, result));
-            driver.wake();
+            driver.change(|core, now| {
+                core.end(&self.taken, ended, result);
+                ((), core.tells_now(now))
+            });
         }
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use sealwire::auth::{AllowAnyone, AllowedKeys};
 use sealwire::{Endpoint, Generate as _, KeyPair, PublicKey, Security};
 use sealwire_rpc::work::{
-    Distributor, DistributorBuilder, Error, TaskNumber, Worker, WorkerBuilder,
+    Distributor, DistributorBuilder, Error, Outcome, TaskNumber, Worker, WorkerBuilder,
 };
 
 use crate::support::{TIMEOUT, eventually};
@@ -211,6 +211,45 @@ fn what_fails_is_set_aside_put_back_and_dropped() {
 }
 
 #[test]
+fn outcomes_are_waited_for_one_by_one_and_taken_once() {
+    let scene = Scene::new();
+    let distributor = scene.distributor().max_attempts(1).keep_results(true);
+    let distributor = distributor.build().unwrap();
+    let worker = scene.worker().credit(1).build(bind(&distributor)).unwrap();
+    assert_eq!(distributor.try_outcome(), None);
+    let waiting = distributor.clone();
+    let outcomes =
+        thread::spawn(move || [(); 2].map(|()| waiting.outcome_blocking(Some(TIMEOUT)).unwrap()));
+    let first = distributor.try_add("first").unwrap();
+    let second = distributor.try_add("second").unwrap();
+    let task = worker.take_blocking(Some(TIMEOUT)).unwrap();
+    assert_eq!(task.max_result(), 4 << 10);
+    task.done_with("result").unwrap();
+    worker.take_blocking(Some(TIMEOUT)).unwrap().fail("no");
+    let [done, failed] = outcomes.join().unwrap();
+    let result = "result".into();
+    assert_eq!(
+        done,
+        Outcome::Done {
+            number: first,
+            result
+        }
+    );
+    let Outcome::SetAside(task) = failed else {
+        panic!("{failed:?}");
+    };
+    assert_eq!((task.number, &task.body[..]), (second, &b"second"[..]));
+    assert!(task.is_set_aside);
+    assert_eq!(distributor.try_outcome(), None);
+    assert_eq!(distributor.set_aside(), []);
+    // Those who wait hear of the end.
+    let waiting = distributor.clone();
+    let ended = thread::spawn(move || waiting.outcome_blocking(Some(TIMEOUT)));
+    distributor.shutdown(Duration::ZERO);
+    assert!(matches!(ended.join().unwrap(), Err(Error::ShutDown)));
+}
+
+#[test]
 fn a_full_distributor_says_so_or_waits() {
     let scene = Scene::new();
     let distributor = scene
@@ -241,6 +280,34 @@ fn a_full_distributor_says_so_or_waits() {
         worker.take_blocking(Some(TIMEOUT)).unwrap().body(),
         "second"
     );
+}
+
+/// They go together with others; where none follow, time is what sends them.
+#[test]
+fn tasks_and_outcomes_that_are_held_back_leave_by_themselves() {
+    let scene = Scene::new();
+    let distributor = scene.distributor().build().unwrap();
+    let worker = scene.worker().build(bind(&distributor)).unwrap();
+    eventually("the worker is there", || {
+        distributor.counters().workers == 1
+    });
+    for round in 1..=20 {
+        for _ in 0..3 {
+            distributor.try_add("task").unwrap();
+        }
+        eventually("all are handed out", || distributor.counters().out == 3);
+        eventually("all are there", || worker.counters().received == 3 * round);
+        let before = distributor.counters().done;
+        for _ in 0..2 {
+            worker.take_blocking(Some(TIMEOUT)).unwrap().done();
+        }
+        // The third is not taken, and nothing else happens.
+        eventually("both are known to be done", || {
+            distributor.counters().done == before + 2
+        });
+        worker.take_blocking(Some(TIMEOUT)).unwrap().done();
+        eventually("all are done", || distributor.counters().pending == 0);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod http;
 mod server;
+mod text;
 
 use std::net::SocketAddr;
 
@@ -13,6 +14,7 @@ use sealwire::Context;
 
 use self::http::{HostNames, PATH};
 use self::server::Server;
+pub(crate) use self::text::Text;
 use crate::exit::{Code, Failure};
 use crate::report::ReportOptions;
 use crate::threads;
@@ -41,12 +43,21 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 impl MetricsOptions {
     /// Serves the numbers of all sockets, if that is wanted. To be called before anything is bound.
     pub(crate) fn serve_sockets(self, report: ReportOptions) -> Result<(), Failure> {
+        self.serve_sockets_and(report, String::new)
+    }
+
+    /// The same with numbers of the command behind them.
+    pub(crate) fn serve_sockets_and(
+        self,
+        report: ReportOptions,
+        more: impl Fn() -> String + Send + 'static,
+    ) -> Result<(), Failure> {
         if self.metrics.is_none() {
             return Ok(());
         }
         let context = Context::global()?;
         let text = move || match context.metrics() {
-            Ok(metrics) => Ok(metrics.prometheus()),
+            Ok(metrics) => Ok(metrics.prometheus() + &more()),
             Err(error) => Err(error.to_string()),
         };
         self.serve(report, Box::new(text))

@@ -18,12 +18,13 @@ use bytes::Bytes;
 use sealwire::Frame;
 
 use super::counters::DistributorCounters;
+use super::pacing::Pacing;
 use super::reason::shortened;
 use super::tasks::{Place, Task, Tasks, Turn};
 use super::violation::Violation;
 use super::wire::{self, Ended, FromWorker, Hello, Reported, Welcome};
 use super::workers::Workers;
-use crate::limits::work::{BATCH_BYTES, GREETING_LIMIT, MAX_REASON, TASK_COST};
+use crate::limits::work::{BATCH_BYTES, ENOUGH_TASKS, GREETING_LIMIT, MAX_REASON, TASK_COST};
 
 /// In place of how many tasks a message may get: the worker gets this one and no other beside it.
 const ALONE: usize = 0;
@@ -57,12 +58,14 @@ pub(crate) struct HeldTask {
     pub(crate) attempts: u32,
     pub(crate) body: Bytes,
     pub(crate) reason: Option<Box<str>>,
+    pub(crate) is_aside: bool,
 }
 
 impl HeldTask {
     fn of(counter: u64, task: Task) -> Self {
         HeldTask {
             counter,
+            is_aside: task.place == Place::Aside,
             attempts: task.attempts,
             body: task.body,
             reason: task.reason,
@@ -82,6 +85,8 @@ pub(crate) struct DistributorCore {
     closing: Vec<(u32, &'static str)>,
     changes: Changes,
     counters: DistributorCounters,
+    /// When tasks that are added are handed out.
+    pacing: Pacing,
     /// Nothing is handed out any more.
     stopped: bool,
 }
@@ -98,6 +103,7 @@ impl DistributorCore {
             closing: Vec::new(),
             changes: Changes::default(),
             counters: DistributorCounters::default(),
+            pacing: Pacing::default(),
             stopped: false,
         }
     }
@@ -116,9 +122,11 @@ impl DistributorCore {
         Some(self.tasks.add(body.clone(), self.options.max_attempts))
     }
 
-    /// Whether a worker may take a task that is added now.
-    pub(crate) fn has_takers(&self) -> bool {
+    /// Whether tasks are to be handed out now that one was added. Else those that wait for a worker have to, and the
+    /// others go together.
+    pub(crate) fn hands_out_now(&mut self, now: Duration) -> bool {
         self.workers.open() > 0
+            && (self.pacing.is_first(now) || self.tasks.waiting() >= ENOUGH_TASKS)
     }
 
     /// Tasks without an outcome: those that wait and those that are out.
@@ -143,6 +151,7 @@ impl DistributorCore {
             let task = self.tasks.get(*counter)?;
             Some(HeldTask {
                 counter: *counter,
+                is_aside: true,
                 attempts: task.attempts,
                 body: task.body.clone(),
                 reason: task.reason.clone(),
@@ -164,6 +173,12 @@ impl DistributorCore {
         let task = self.tasks.remove(counter)?;
         self.changes.room = true;
         Some(HeldTask::of(counter, task))
+    }
+
+    /// Forgets the first task that is set aside.
+    pub(crate) fn drop_first_aside(&mut self) -> Option<HeldTask> {
+        let first = *self.tasks.aside().first()?;
+        self.drop_aside(first)
     }
 
     /// Hands out nothing any more.
@@ -396,11 +411,12 @@ impl DistributorCore {
 
     /// When [`process_due`](DistributorCore::process_due) has something to do.
     pub(crate) fn due(&self) -> Option<Duration> {
-        let both = self.tasks.due().into_iter().chain(self.workers.due());
-        both.min()
+        let tasks_and_workers = self.tasks.due().into_iter().chain(self.workers.due());
+        tasks_and_workers.chain(self.pacing.due()).min()
     }
 
     pub(crate) fn process_due(&mut self, now: Duration) {
+        self.pacing.process_due(now);
         while let Some(worker) = self.workers.next_silent(now) {
             self.counters.silent += 1;
             self.closing.push((worker, "work: no greeting in time"));
@@ -513,12 +529,13 @@ impl DistributorCore {
 
     fn send_tasks(&mut self, worker: u32, message: Option<Vec<u8>>) {
         if let Some(message) = message {
+            self.pacing.sent();
             self.workers.send(worker, message);
         }
     }
 
     /// The next worker from this one on for which there is something to send.
-    pub(crate) fn next_writable(&self, from: u32) -> Option<u32> {
+    pub(crate) fn next_writable(&mut self, from: u32) -> Option<u32> {
         self.workers.next_writable(from)
     }
 

@@ -5,6 +5,8 @@
 
 mod counters;
 mod distributor;
+mod numbered;
+mod pacing;
 mod reason;
 mod tasks;
 #[cfg(test)]

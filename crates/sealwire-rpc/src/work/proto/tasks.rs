@@ -1,10 +1,11 @@
 //! The tasks of a distributor: which wait, which are out, which are set aside, and what they hold.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::numbered::Numbered;
 use crate::limits::work::TASK_COST;
 
 /// Attempts that may end without an outcome before a task is handed out alone: one that ends its
@@ -64,7 +65,7 @@ pub(super) enum Turn {
 
 #[derive(Default)]
 pub(super) struct Tasks {
-    by_counter: HashMap<u64, Task>,
+    by_counter: Numbered<u64, Task>,
     /// In the order in which they are handed out. Of a task that has gone meanwhile the entry may be left.
     queue: VecDeque<u64>,
     /// Those that are handed out alone.
@@ -273,7 +274,7 @@ impl Tasks {
 /// The first task of a queue, without those before it that have gone or are elsewhere.
 fn first_waiting<'a>(
     queue: &mut VecDeque<u64>,
-    tasks: &'a HashMap<u64, Task>,
+    tasks: &'a Numbered<u64, Task>,
 ) -> Option<(u64, &'a Task)> {
     while let Some(counter) = queue.front() {
         if let Some(task) = tasks.get(counter)

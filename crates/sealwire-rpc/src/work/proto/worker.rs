@@ -1,14 +1,16 @@
 //! A worker without sockets: messages of the distributor in, tasks and messages out.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bytes::Bytes;
 use sealwire::Frame;
 
 use super::counters::WorkerCounters;
+use super::pacing::Pacing;
 use super::violation::Violation;
 use super::wire::{self, Ended, FromDistributor, Handed, Hello, Welcome};
-use crate::limits::work::{BATCH_BYTES, TASK_COST};
+use crate::limits::work::{BATCH_BYTES, ENOUGH_OUTCOMES, MAX_CREDIT, TASK_COST};
 
 /// A task for the application, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +70,10 @@ pub(crate) struct WorkerCore {
     /// Taken, and without an outcome.
     begun: usize,
     untold: VecDeque<Untold>,
+    /// Bytes of the tasks that they are of.
+    untold_bytes: usize,
+    /// When outcomes are told.
+    pacing: Pacing,
     outbox: VecDeque<Frame>,
     /// The socket had no room for all of them.
     is_full: bool,
@@ -88,6 +94,8 @@ impl WorkerCore {
             queue: VecDeque::new(),
             begun: 0,
             untold: VecDeque::new(),
+            untold_bytes: 0,
+            pacing: Pacing::default(),
             outbox: VecDeque::new(),
             is_full: false,
             leaves: false,
@@ -117,7 +125,29 @@ impl WorkerCore {
         self.tell(task, ended, result);
     }
 
+    /// Whether outcomes are to be told now that one was added: the first, and where the distributor may have tasks in
+    /// return without which somebody has to wait.
+    pub(crate) fn tells_now(&mut self, now: Duration) -> bool {
+        let is_first = self.pacing.is_first(now);
+        let enough = self.hello.credit.min(MAX_CREDIT) as usize / ENOUGH_OUTCOMES;
+        let enough_bytes = self.hello.credit_bytes as usize / ENOUGH_OUTCOMES;
+        is_first
+            || self.queue.is_empty()
+            || self.untold.len() >= enough
+            || self.untold_bytes >= enough_bytes
+    }
+
+    /// When [`process_due`](WorkerCore::process_due) has something to do.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.pacing.due()
+    }
+
+    pub(crate) fn process_due(&mut self, now: Duration) {
+        self.pacing.process_due(now);
+    }
+
     fn tell(&mut self, task: &Taken, ended: Ended, result: Bytes) {
+        self.untold_bytes += task.cost();
         self.untold.push_back(Untold {
             distributor: task.distributor,
             link: task.link,
@@ -213,6 +243,7 @@ impl WorkerCore {
         // Only what is done is worth to be said later.
         let before = self.untold.len();
         self.untold.retain(|untold| untold.ended == Ended::Done);
+        self.untold_bytes = self.untold.iter().map(|untold| untold.cost).sum();
         self.counters.untold += (before - self.untold.len()) as u64;
     }
 
@@ -294,6 +325,7 @@ impl WorkerCore {
             return;
         };
         let mut left: usize = self.untold.iter().map(Untold::size).sum();
+        self.untold_bytes = 0;
         let mut message = Vec::new();
         while let Some(untold) = self.untold.pop_front() {
             let size = untold.size();
@@ -323,6 +355,7 @@ impl WorkerCore {
             left -= size;
         }
         if !message.is_empty() {
+            self.pacing.sent();
             self.outbox.push_back(message.into());
         }
     }

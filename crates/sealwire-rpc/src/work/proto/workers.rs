@@ -1,10 +1,11 @@
 //! The workers of a distributor: their credit, and what each of them has.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use sealwire::Frame;
 
+use super::numbered::Numbered;
 use super::wire::Hello;
 use crate::limits::work::{MAX_CREDIT, TASK_COST};
 
@@ -19,7 +20,7 @@ pub(super) struct Worker {
     /// Until when it has to.
     greets_by: Option<Duration>,
     /// Attempts without an outcome of this worker, and what each counts.
-    out: HashMap<Attempt, usize>,
+    out: Numbered<Attempt, usize>,
     bytes: usize,
     /// Messages that have to leave. While something is here, the socket is full.
     pub(super) outbox: VecDeque<Frame>,
@@ -70,8 +71,10 @@ impl Worker {
 #[derive(Default)]
 pub(super) struct Workers {
     all: BTreeMap<u32, Worker>,
-    /// Those that take tasks, by how many they have.
+    /// Those that take tasks, by how many they have. Of the one that is `unsettled` the entry is an earlier one.
     open: BTreeSet<(usize, u32)>,
+    /// The one whose tasks have changed, and how many it had: batches change one many times.
+    unsettled: Option<(usize, u32)>,
     /// Those that have to greet, by when.
     silent: BTreeSet<(Duration, u32)>,
     /// Those with something to send.
@@ -103,6 +106,7 @@ impl Workers {
 
     /// Returns what it has, in the order in which it got it.
     pub(super) fn remove(&mut self, id: u32) -> Vec<Attempt> {
+        self.settle();
         let Some(worker) = self.all.remove(&id) else {
             return Vec::new();
         };
@@ -116,11 +120,24 @@ impl Workers {
         out
     }
 
-    /// Changes a worker, and says again whether it takes tasks.
+    /// Changes a worker, for [`settle`](Workers::settle) to say again whether it takes tasks.
     fn change<R>(&mut self, id: u32, change: impl FnOnce(&mut Worker) -> R) -> Option<R> {
+        if self.unsettled.is_some_and(|(_, other)| other != id) {
+            self.settle();
+        }
         let worker = self.all.get_mut(&id)?;
-        let before = worker.out.len();
-        let outcome = change(worker);
+        self.unsettled.get_or_insert((worker.out.len(), id));
+        Some(change(worker))
+    }
+
+    /// Says again whether the worker takes tasks, and has something to send, that was changed last.
+    fn settle(&mut self) {
+        let Some((before, id)) = self.unsettled.take() else {
+            return;
+        };
+        let Some(worker) = self.all.get(&id) else {
+            return;
+        };
         let (after, is_open) = (worker.out.len(), worker.is_open());
         if before != after || !is_open {
             self.open.remove(&(before, id));
@@ -132,7 +149,6 @@ impl Workers {
             true => self.writable.remove(&id),
             false => self.writable.insert(id),
         };
-        Some(outcome)
     }
 
     pub(super) fn greet(&mut self, id: u32, hello: Hello) {
@@ -172,19 +188,22 @@ impl Workers {
     }
 
     /// Those that take tasks.
-    pub(super) fn open(&self) -> usize {
+    pub(super) fn open(&mut self) -> usize {
+        self.settle();
         self.open.len()
     }
 
     /// Of those that take tasks, the one after this that has the fewest.
-    pub(super) fn least_loaded(&self, after: Option<(usize, u32)>) -> Option<(usize, u32)> {
+    pub(super) fn least_loaded(&mut self, after: Option<(usize, u32)>) -> Option<(usize, u32)> {
+        self.settle();
         use std::ops::Bound::{Excluded, Unbounded};
         let from = after.map_or(Unbounded, Excluded);
         self.open.range((from, Unbounded)).next().copied()
     }
 
     /// The next worker from this one on that has something to send.
-    pub(super) fn next_writable(&self, from: u32) -> Option<u32> {
+    pub(super) fn next_writable(&mut self, from: u32) -> Option<u32> {
+        self.settle();
         self.writable.range(from..).next().copied()
     }
 

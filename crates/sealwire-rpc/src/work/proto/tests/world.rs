@@ -7,7 +7,8 @@ use bytes::Bytes;
 use sealwire::Frame;
 
 use super::super::{
-    DistributorCore, DistributorOptions, Ended, Hello, Taken, Violation, WorkerCore,
+    DistributorCore, DistributorCounters, DistributorOptions, Ended, Hello, Taken, Violation,
+    WorkerCore,
 };
 
 pub(super) const ID: u64 = 0x0123_4567_89ab_cdef;
@@ -192,4 +193,28 @@ impl World {
         }
         Ok(moved)
     }
+}
+
+pub(super) fn counters(world: &World) -> DistributorCounters {
+    world.distributor.counters()
+}
+
+/// Takes everything that a worker has got.
+pub(super) fn take_all(world: &mut World, worker: usize) -> Vec<u64> {
+    std::iter::from_fn(|| world.take(worker))
+        .map(|task| task.counter)
+        .collect()
+}
+
+pub(super) fn set_aside(world: &World) -> Vec<(u64, u32, String)> {
+    let aside = world.distributor.set_aside().into_iter();
+    aside
+        .map(|task| {
+            (
+                task.counter,
+                task.attempts,
+                task.reason.unwrap_or_default().into(),
+            )
+        })
+        .collect()
 }

@@ -1,25 +1,37 @@
-//! Programs that answer calls. What a program has started is ended with it: its children have its pipes,
-//! and would keep its place.
+//! Programs that answer calls and do work: each gets something to read, and what it writes is read. What a program has
+//! started is ended with it: its children have its pipes, and would keep its place.
+
+mod exchange;
 
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
+use std::time::Duration;
 
-use sealwire_rpc::Request;
-
+pub(crate) use self::exchange::{Trouble, exchange};
 use self::system::Group;
 use crate::file_size;
 
+/// Whether somebody still wants what a program does.
+pub(crate) trait Wanted {
+    /// Waits until nobody does, as far as that comes without being due at a time.
+    fn withdrawn(&self) -> impl Future<Output = ()>;
+    /// Whether nobody does, also because its time is over.
+    fn is_withdrawn(&self) -> bool;
+    /// The time that it has; `None` for no limit.
+    fn time_left(&self) -> Option<Duration>;
+}
+
 /// Those under way.
-pub(super) struct Programs {
+pub(crate) struct Programs {
     /// What each has started; nothing once none is to begin any more.
     groups: Mutex<Option<Vec<Group>>>,
 }
 
 impl Programs {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let groups = Mutex::new(Some(Vec::new()));
         Programs { groups }
     }
@@ -28,7 +40,7 @@ impl Programs {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn start(&self, command: &mut Command) -> io::Result<Program<'_>> {
+    fn start(&self, command: &mut Command) -> io::Result<Program<'_>> {
         let command = system::apart(command);
         let child = file_size::with_its_signal(|| command.spawn())?;
         let mut program = Program {
@@ -44,7 +56,7 @@ impl Programs {
     }
 
     /// Ends all of them, for good, and says how many there were.
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         // Under the lock nobody gives up the number of a group.
         let mut groups = self.lock();
         let ended = groups.take().unwrap_or_default();
@@ -53,7 +65,7 @@ impl Programs {
     }
 }
 
-pub(super) struct Program<'a> {
+struct Program<'a> {
     child: Child,
     group: Group,
     programs: &'a Programs,
@@ -62,23 +74,18 @@ pub(super) struct Program<'a> {
 type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
 impl Program<'_> {
-    pub(super) fn pipes(&mut self) -> Pipes {
+    fn pipes(&mut self) -> Pipes {
         let child = &mut self.child;
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     }
 
-    /// Waits until it is over and its pipes are closed, but ends it when nobody waits for its answer
-    /// any more.
-    pub(super) fn wait(
-        &mut self,
-        request: &Request,
-        open: &Open,
-    ) -> io::Result<Option<ExitStatus>> {
-        system::wait(self, request, open)
+    /// Waits until it is over and its pipes are closed, but ends it when nobody wants it any more.
+    fn wait(&mut self, wanted: &impl Wanted, open: &Open) -> io::Result<Option<ExitStatus>> {
+        system::wait(self, wanted, open)
     }
 
     /// Ends a program that cannot be served.
-    pub(super) fn end(&mut self) {
+    fn end(&mut self) {
         self.kill();
         let _ = self.bury();
     }
@@ -98,15 +105,15 @@ impl Program<'_> {
     }
 }
 
-/// What keeps a call open: its program and its pipes.
-pub(super) struct Open {
+/// The parts of a program that are still open: itself and its pipes.
+struct Open {
     count: AtomicUsize,
     waiting: Thread,
 }
 
 impl Open {
     /// Starts with `count` of them, for whose end this thread waits.
-    pub(super) fn new(count: usize) -> Self {
+    fn new(count: usize) -> Self {
         Open {
             count: AtomicUsize::new(count),
             waiting: thread::current(),
@@ -114,7 +121,7 @@ impl Open {
     }
 
     /// One does no longer.
-    pub(super) fn close(&self) {
+    fn close(&self) {
         if self.count.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.waiting.unpark();
         }
@@ -135,11 +142,9 @@ mod system {
     use std::task::{Context, Wake, Waker};
     use std::thread::{self, Thread};
 
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-    use sealwire_rpc::Request;
-
-    use super::{Open, Program};
+    use super::{Open, Program, Wanted};
     use crate::threads;
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
     pub(super) fn apart(command: &mut Command) -> &mut Command {
         command.process_group(0)
@@ -171,7 +176,7 @@ mod system {
 
     pub(super) fn wait(
         program: &mut Program<'_>,
-        request: &Request,
+        wanted: &impl Wanted,
         open: &Open,
     ) -> io::Result<Option<ExitStatus>> {
         let pid = Pid::from_child(&program.child);
@@ -184,18 +189,18 @@ mod system {
             })?;
             let waker = Waker::from(Arc::new(Unpark(thread::current())));
             let mut context = Context::from_waker(&waker);
-            let mut cancelled = pin!(request.cancelled());
+            let mut withdrawn = pin!(wanted.withdrawn());
             loop {
                 if open.is_over() {
                     return program.bury().map(Some);
                 }
-                if cancelled.as_mut().poll(&mut context).is_ready() || request.is_cancelled() {
+                if withdrawn.as_mut().poll(&mut context).is_ready() || wanted.is_withdrawn() {
                     program.kill();
                     let _ = end.join();
                     program.bury()?;
                     return Ok(None);
                 }
-                match request.time_left() {
+                match wanted.time_left() {
                     Some(left) => thread::park_timeout(left),
                     None => thread::park(),
                 }
@@ -212,9 +217,7 @@ mod system {
     use std::thread;
     use std::time::Duration;
 
-    use sealwire_rpc::Request;
-
-    use super::{Open, Program};
+    use super::{Open, Program, Wanted};
 
     /// How often a running program is looked at.
     const INTERVAL: Duration = Duration::from_millis(5);
@@ -236,7 +239,7 @@ mod system {
 
     pub(super) fn wait(
         program: &mut Program<'_>,
-        request: &Request,
+        wanted: &impl Wanted,
         open: &Open,
     ) -> io::Result<Option<ExitStatus>> {
         let mut runs = true;
@@ -248,7 +251,7 @@ mod system {
             if open.is_over() {
                 return program.bury().map(Some);
             }
-            if request.is_cancelled() {
+            if wanted.is_withdrawn() {
                 program.end();
                 return Ok(None);
             }

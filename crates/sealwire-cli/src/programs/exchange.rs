@@ -1,0 +1,106 @@
+//! One program: what it reads, what it writes, and how it ends.
+
+use std::io::{self, Read as _, Write as _};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+
+use super::{Open, Programs, Wanted};
+use crate::service::notify;
+use crate::threads;
+
+/// Most of what a program says on standard error that is kept, in bytes.
+const MAX_COMPLAINT: u64 = 4_096;
+
+/// What a program left that has ended.
+pub(crate) struct Answer {
+    pub(crate) status: ExitStatus,
+    /// Its standard output, up to a byte more than was asked for.
+    pub(crate) output: io::Result<Vec<u8>>,
+    /// The beginning of its standard error.
+    pub(crate) complaint: String,
+}
+
+impl Answer {
+    /// How it failed, in words; `None` if it did not.
+    pub(crate) fn failure(&self, program: &str) -> Option<String> {
+        (!self.status.success()).then(|| {
+            let message = format!("{program}: {}: {}", self.status, self.complaint);
+            message.trim_end_matches(": ").to_owned()
+        })
+    }
+}
+
+/// Why a program could not be run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error("cannot start the program: {0}")]
+    Start(io::Error),
+    #[error("the system refused a thread: {0}")]
+    Thread(io::Error),
+    #[error("cannot wait: {0}")]
+    Wait(io::Error),
+}
+
+/// Runs a program with this input. `None` where it was ended as nobody wanted it any more.
+pub(crate) fn exchange(
+    programs: &Programs,
+    command: &mut Command,
+    input: &[u8],
+    max_output: u64,
+    wanted: &impl Wanted,
+) -> Result<Option<Answer>, Trouble> {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    for variable in notify::VARIABLES {
+        command.env_remove(variable);
+    }
+    let mut started = programs.start(command).map_err(Trouble::Start)?;
+    let (stdin, stdout, stderr) = started.pipes();
+    // The program and its pipes.
+    let open = Open::new(4);
+    thread::scope(|scope| {
+        // A program may read nothing of it.
+        let writing = threads::spawn_within(scope, || {
+            let written = stdin.map(|mut stdin| stdin.write_all(input));
+            open.close();
+            written
+        });
+        let output = threads::spawn_within(scope, || {
+            let mut output = Vec::new();
+            let read = stdout.map(|stdout| stdout.take(max_output + 1).read_to_end(&mut output));
+            open.close();
+            read.unwrap_or(Ok(0)).map(|_| output)
+        });
+        let complaint = threads::spawn_within(scope, || {
+            let mut complaint = Vec::new();
+            if let Some(mut stderr) = stderr {
+                let _ = (&mut stderr)
+                    .take(MAX_COMPLAINT)
+                    .read_to_end(&mut complaint);
+                let _ = io::copy(&mut stderr, &mut io::sink());
+            }
+            open.close();
+            String::from_utf8_lossy(&complaint).trim_end().to_owned()
+        });
+        let (output, complaint) = match (writing, output, complaint) {
+            (Ok(_), Ok(output), Ok(complaint)) => (output, complaint),
+            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+                started.end();
+                return Err(Trouble::Thread(error));
+            }
+        };
+        let status = started.wait(wanted, &open).map_err(|error| {
+            started.end();
+            Trouble::Wait(error)
+        })?;
+        let complaint = complaint.join().unwrap_or_default();
+        let output = output.join().unwrap_or_else(|_| Ok(Vec::new()));
+        Ok(status.map(|status| Answer {
+            status,
+            output,
+            complaint,
+        }))
+    })
+}
