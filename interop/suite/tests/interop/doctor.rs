@@ -30,8 +30,23 @@ fn libzmqs_curve_servers() {
     };
     let [server, alice, mallory] = std::array::from_fn(|_| KeyPair::generate());
     let (secret, allowed) = (server.secret().to_hex(), alice.public().to_hex());
-    let bound = ["--type", "rep", "--bind", "tcp://127.0.0.1:0", "--recv", "1"];
-    let curve = ["--mechanism", "curve", "--server", "--secret-key", &secret, "--allow", &allowed];
+    let bound = [
+        "--type",
+        "rep",
+        "--bind",
+        "tcp://127.0.0.1:0",
+        "--recv",
+        "1",
+    ];
+    let curve = [
+        "--mechanism",
+        "curve",
+        "--server",
+        "--secret-key",
+        &secret,
+        "--allow",
+        &allowed,
+    ];
     let words = bound.iter().chain(&curve).map(|&word| word.into());
     let mut peer = Peer::start(LIBZMQ, words.collect());
     let endpoint = peer.endpoint();
@@ -44,7 +59,13 @@ fn libzmqs_curve_servers() {
     );
     let curve = |server: &str, own: &str, socket_type: &str| {
         let keys = ["--server-key", server, "--secret-key-file", own];
-        doctor(&[&[&endpoint, "--mechanism", "curve", "--as", socket_type][..], &keys].concat())
+        doctor(
+            &[
+                &[&endpoint, "--mechanism", "curve", "--as", socket_type][..],
+                &keys,
+            ]
+            .concat(),
+        )
     };
 
     let (code, steps, error) = curve(&key, &alice, "req");
