@@ -11,7 +11,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
@@ -61,6 +61,35 @@ pub(crate) fn sleep(time: Duration) {
     let _ = STOPPING
         .wait_timeout_while(deadline(), time, |at| at.is_none())
         .unwrap_or_else(PoisonError::into_inner);
+}
+
+/// Whether a hang-up has something read again, and ends nothing.
+static RENEWS: AtomicBool = AtomicBool::new(false);
+
+/// Calls this at each SIGHUP, which does not end the program any more. To be called once, before [`finish_on_signal`].
+#[cfg(unix)]
+pub(crate) fn at_hangup(mut action: impl FnMut() + Send + 'static) -> Result<(), Failure> {
+    use std::io::Read as _;
+
+    let (mut came, comes) = std::io::pipe().map_err(|e| cannot(&e))?;
+    signal_hook::low_level::pipe::register(signal_hook::consts::SIGHUP, comes)
+        .map_err(|e| cannot(&e))?;
+    RENEWS.store(true, Ordering::SeqCst);
+    threads::spawn(move || {
+        // Several that came meanwhile are one.
+        while came.read(&mut [0; 64]).is_ok_and(|bytes| bytes > 0) {
+            if !requested() {
+                action();
+            }
+        }
+    })
+    .map(drop)
+}
+
+/// Systems without that signal.
+#[cfg(not(unix))]
+pub(crate) fn at_hangup(_: impl FnMut() + Send + 'static) -> Result<(), Failure> {
+    Ok(())
 }
 
 /// How a command that runs for long ends.
@@ -256,7 +285,9 @@ fn on_signals(action: impl Fn(i32) + Send + 'static) -> Result<(), Failure> {
     let last = Arc::new(AtomicUsize::new(0));
     // A pipe and no socket: each signal leaves a byte, also beside others of the same number.
     let (mut came, comes) = std::io::pipe().map_err(|e| cannot(&e))?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    let all = [SIGINT, SIGTERM, SIGHUP];
+    let ends = |signal: &i32| *signal != SIGHUP || !RENEWS.load(Ordering::SeqCst);
+    for signal in all.into_iter().filter(ends) {
         // The number is there before the byte that tells of it.
         let number = usize::try_from(signal).unwrap_or_default();
         flag::register_usize(signal, last.clone(), number).map_err(|e| cannot(&e))?;

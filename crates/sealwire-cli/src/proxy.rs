@@ -18,6 +18,7 @@ use crate::security_options::{
     BackendSecurityOptions, CaptureSecurityOptions, ControlSecurityOptions,
     FrontendSecurityOptions, SecurityChoice, exposed,
 };
+use crate::service::renewal::{RenewalOptions, Renewed};
 use crate::service::{ServiceOptions, alive, notify};
 use crate::sockets::opened::listening;
 use crate::sockets::options::parse_endpoint;
@@ -92,6 +93,8 @@ pub(crate) struct ProxyOptions {
     ipc: IpcOptions,
     #[command(flatten)]
     service: ServiceOptions,
+    #[command(flatten)]
+    renewal: RenewalOptions,
     #[command(flatten)]
     pub(crate) report: ReportOptions,
 }
@@ -219,6 +222,21 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         Reporter::watch(&frontend.socket, options.report, Some("frontend"))?,
         Reporter::watch(&backend.socket, options.report, Some("backend"))?,
     ];
+    let of_frontend = options.frontend_security.clone();
+    let of_backend = options.backend_security.clone();
+    let mut renewed = vec![
+        frontend.renewed(of_frontend, FrontendSecurityOptions::choice, options),
+        backend.renewed(of_backend, BackendSecurityOptions::choice, options),
+    ];
+    renewed.extend(capture.as_ref().map(|capture| {
+        let security = options.capture_security.clone();
+        capture.renewed(security, CaptureSecurityOptions::choice, options)
+    }));
+    renewed.extend(control.as_ref().map(|control| {
+        let security = options.control_security.clone();
+        control.renewed(security, ControlSecurityOptions::choice, options)
+    }));
+    options.renewal.renew_sockets(renewed, options.report)?;
     let before = Arc::<OnceLock<stopping::Before>>::default();
     let beside = capture.iter().chain(&control);
     let all = [&frontend, &backend].into_iter().chain(beside);
@@ -293,6 +311,23 @@ struct Opened<'a> {
     socket: Socket,
     bind: &'a [Endpoint],
     connect: &'a [Endpoint],
+}
+
+impl Opened<'_> {
+    /// How its keys are read again.
+    fn renewed<S: Send + 'static>(
+        &self,
+        security: S,
+        choice: fn(&S) -> SecurityChoice<'_>,
+        options: &ProxyOptions,
+    ) -> Renewed {
+        let endpoints = [self.bind, self.connect].concat();
+        Renewed {
+            socket: self.socket.clone(),
+            security: Box::new(move || choice(&security).security(&endpoints)),
+            tls: options.tls.clone(),
+        }
+    }
 }
 
 /// A socket beside the two sides, if it has an endpoint.

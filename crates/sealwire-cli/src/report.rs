@@ -45,6 +45,20 @@ impl ReportOptions {
         }
     }
 
+    /// Prints that keys, lists and certificates were read again.
+    pub(crate) fn renewed(self) {
+        let message = "keys, lists and certificates were read again".to_owned();
+        if self.json {
+            print_json(&Record {
+                event: "renewed",
+                message,
+                ..Record::default()
+            });
+        } else {
+            eprintln_quietly(&message);
+        }
+    }
+
     /// Prints where metrics are served.
     pub(crate) fn metrics_at(self, url: &str) {
         let message = format!("metrics at {url}");

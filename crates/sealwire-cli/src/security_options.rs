@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sealwire::auth::{AllowAnyone, AllowedKeysFile, Authenticator, PasswordFile};
-use sealwire::{Endpoint, Generate as _, KeyPair, PublicKey, Security, keys};
+use sealwire::{CurveServer, Endpoint, Generate as _, KeyPair, PublicKey, Security, keys};
 
 use crate::exit::{Code, Failure};
 use crate::passwords;
@@ -40,6 +40,7 @@ pub(crate) struct SecurityChoice<'a> {
     mechanism: Option<Mechanism>,
     server_key: Option<&'a str>,
     secret_key_file: Option<&'a Path>,
+    additional_secret_key_file: Option<&'a Path>,
     server: bool,
     allow: Option<&'a Path>,
     allow_anyone: bool,
@@ -53,7 +54,7 @@ pub(crate) struct SecurityChoice<'a> {
 macro_rules! security_options {
     ($(#[$attribute:meta])* $name:ident, $heading:literal, $prefix:literal) => {
         $(#[$attribute])*
-        #[derive(Debug, Args)]
+        #[derive(Debug, Clone, Args)]
         #[command(next_help_heading = $heading)]
         pub(crate) struct $name {
             /// How connections are protected [default: blake3 when a key option is given, else
@@ -82,6 +83,15 @@ macro_rules! security_options {
                 value_name = "FILE"
             )]
             secret_key_file: Option<PathBuf>,
+
+            /// As server: another secret key by which clients may know us, while keys are changed
+            #[arg(
+                id = concat!($prefix, "additional-secret-key-file"),
+                long = concat!($prefix, "additional-secret-key-file"),
+                value_name = "FILE",
+                requires = concat!($prefix, "server")
+            )]
+            additional_secret_key_file: Option<PathBuf>,
 
             /// Be the server of the mechanism, whichever side binds
             #[arg(id = concat!($prefix, "server"), long = concat!($prefix, "server"))]
@@ -137,6 +147,7 @@ macro_rules! security_options {
                     mechanism: self.mechanism,
                     server_key: self.server_key.as_deref(),
                     secret_key_file: self.secret_key_file.as_deref(),
+                    additional_secret_key_file: self.additional_secret_key_file.as_deref(),
                     server: self.server,
                     allow: self.allow.as_deref(),
                     allow_anyone: self.allow_anyone,
@@ -231,6 +242,7 @@ impl SecurityChoice<'_> {
     fn has_key_options(&self) -> bool {
         self.server_key.is_some()
             || self.secret_key_file.is_some()
+            || self.additional_secret_key_file.is_some()
             || self.server
             || self.allow.is_some()
             || self.allow_anyone
@@ -243,6 +255,7 @@ impl SecurityChoice<'_> {
     fn plain(&self) -> Result<Security, Failure> {
         let keys = self.server_key.is_some()
             || self.secret_key_file.is_some()
+            || self.additional_secret_key_file.is_some()
             || self.allow.is_some()
             || self.allow_anyone;
         if keys {
@@ -268,11 +281,24 @@ impl SecurityChoice<'_> {
         self.mechanism == Some(Mechanism::Curve)
     }
 
-    fn server_for(&self, keys: KeyPair, authenticator: impl Authenticator) -> Security {
+    fn server_for(
+        &self,
+        keys: KeyPair,
+        additional: Option<KeyPair>,
+        authenticator: impl Authenticator,
+    ) -> Security {
         if self.is_curve() {
-            Security::curve_server(keys, authenticator)
+            let server = CurveServer::new(keys, authenticator);
+            match additional {
+                Some(additional) => server.with_additional_key(additional).into(),
+                None => server.into(),
+            }
         } else {
-            Security::blake3_server(keys, authenticator).into()
+            let server = Security::blake3_server(keys, authenticator);
+            match additional {
+                Some(additional) => server.with_additional_keys(additional).into(),
+                None => server.into(),
+            }
         }
     }
 
@@ -287,9 +313,13 @@ impl SecurityChoice<'_> {
             ));
         };
         let keys = keys::read_key_pair(secret_key_file)?;
+        let additional = self.additional_secret_key_file.map(keys::read_key_pair);
+        let additional = additional.transpose()?;
         match (self.allow, self.allow_anyone) {
-            (Some(list), false) => Ok(self.server_for(keys, AllowedKeysFile::open(list)?)),
-            (None, true) => Ok(self.server_for(keys, AllowAnyone)),
+            (Some(list), false) => {
+                Ok(self.server_for(keys, additional, AllowedKeysFile::open(list)?))
+            }
+            (None, true) => Ok(self.server_for(keys, additional, AllowAnyone)),
             (None, false) => Err(self.usage(
                 "a server must be told whom to let in: --{}allow FILE_OR_DIR, or --{}allow-anyone",
             )),
@@ -361,6 +391,7 @@ mod tests {
             mechanism: None,
             server_key: None,
             secret_key_file: None,
+            additional_secret_key_file: None,
             server: false,
             allow: None,
             allow_anyone: false,

@@ -10,7 +10,7 @@ use crate::exit::{Code, Failure};
 use crate::secrets::{read_public, read_tls_key};
 
 /// What TLS needs of those who bind and of those who connect.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "TLS, for wss://HOST:PORT/PATH")]
 pub(crate) struct TlsOptions {
     /// The certificate to show where we listen: a PEM file, with those that signed it behind it

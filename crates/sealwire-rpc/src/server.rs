@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sealwire::options::Withdrawn;
 use sealwire::{Endpoint, Monitor, Security, SocketBuilder};
 
 use crate::conn::{Conn, ConnState};
@@ -202,6 +203,29 @@ impl Server {
         E::Error: Into<sealwire::Error>,
     {
         self.hub().socket.bind(endpoint)
+    }
+
+    /// Gives all its endpoints, and those that are bound later, other keys and another authenticator while it serves. Nobody is
+    /// turned away meanwhile. For an overlap give the old key and the new one
+    /// ([`Blake3Server::with_additional_keys`](sealwire::Blake3Server::with_additional_keys)), and later the new one alone:
+    /// `withdrawn` says what becomes of connections under keys that `security` does not have. With [`Withdrawn::End`]
+    /// they end as if the peer had left, calls that they carry too: clients call again where that does no harm. Connections of keys
+    /// that stay are decided about by the new authenticator.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sealwire::Socket::reconfigure_endpoint`], with endpoints before the one that failed changed already.
+    pub fn renew_security(
+        &self,
+        security: impl Into<Security>,
+        withdrawn: Withdrawn,
+    ) -> Result<(), sealwire::Error> {
+        let (socket, security) = (&self.hub().socket, security.into());
+        for endpoint in socket.bound_endpoints() {
+            let options = socket.endpoint_options(endpoint.clone())?;
+            socket.reconfigure_endpoint(endpoint, options.security(security.clone()), withdrawn)?;
+        }
+        socket.reconfigure(socket.options()?.security(security))
     }
 
     /// Returns the connections that are served.

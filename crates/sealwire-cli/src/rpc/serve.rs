@@ -16,6 +16,7 @@ use crate::programs::{Programs, Trouble, Wanted, exchange};
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, exposed};
 use crate::service::given_up::{self, Kind};
+use crate::service::renewal::RenewalOptions;
 use crate::service::{ServiceOptions, alive, notify};
 
 /// Options of rpc serve.
@@ -48,6 +49,9 @@ pub(crate) struct ServeOptions {
     service: ServiceOptions,
 
     #[command(flatten)]
+    renewal: RenewalOptions,
+
+    #[command(flatten)]
     pub(super) report: ReportOptions,
 }
 
@@ -73,6 +77,15 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     let server = Server::builder(security).limits(limits).build(pool)?;
     let reporter = Reporter::read(server.monitor(), options.report, None)?;
     let serving = server.clone();
+    let (renewed, chosen, endpoints) = (
+        server.clone(),
+        options.security.clone(),
+        options.bind.clone(),
+    );
+    options.renewal.renew(options.report, move |withdrawn| {
+        let security = chosen.choice().security(&endpoints)?;
+        Ok(renewed.renew_security(security, withdrawn)?)
+    })?;
     let (of_stop, (done, is_done)) = (programs.clone(), mpsc::channel::<()>());
     // A program that sees it listen may stop it at once.
     interrupt::finish_on_signal(Stop {

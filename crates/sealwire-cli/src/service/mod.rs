@@ -5,6 +5,7 @@ pub(crate) mod alive;
 pub(crate) mod given_up;
 pub(crate) mod metrics;
 pub(crate) mod notify;
+pub(crate) mod renewal;
 
 use std::time::Duration;
 

@@ -5,7 +5,9 @@
 pub(crate) const VARIABLES: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::systemd::{awaiting_connection, connected, ready, stopping, watch};
+pub(crate) use self::systemd::{
+    awaiting_connection, connected, ready, reloaded, reloading, stopping, watch,
+};
 
 #[cfg(target_os = "linux")]
 mod systemd {
@@ -48,6 +50,18 @@ mod systemd {
         }
     }
 
+    /// It reads files again.
+    pub(crate) fn reloading() {
+        if let Ok(now) = NotifyState::monotonic_usec_now() {
+            tell(&[NotifyState::Reloading, now]);
+        }
+    }
+
+    /// It has read them, and goes on.
+    pub(crate) fn reloaded() {
+        tell(&[NotifyState::Ready]);
+    }
+
     /// It was told to stop, and finishes within this time.
     pub(crate) fn stopping(grace: Duration) {
         AWAITS_CONNECTION.store(false, Ordering::SeqCst);
@@ -79,7 +93,9 @@ mod systemd {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::nobody::{awaiting_connection, connected, ready, stopping, watch};
+pub(crate) use self::nobody::{
+    awaiting_connection, connected, ready, reloaded, reloading, stopping, watch,
+};
 
 /// Systems without such a service manager.
 #[cfg(not(target_os = "linux"))]
@@ -93,6 +109,10 @@ mod nobody {
     pub(crate) fn awaiting_connection(_: &str) {}
 
     pub(crate) fn connected() {}
+
+    pub(crate) fn reloading() {}
+
+    pub(crate) fn reloaded() {}
 
     pub(crate) fn stopping(_: Duration) {}
 

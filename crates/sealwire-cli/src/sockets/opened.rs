@@ -17,6 +17,7 @@ use crate::interrupt::{self, Stop};
 use crate::report::Reporter;
 use crate::security_options::exposed;
 use crate::service::given_up::{self, Kind};
+use crate::service::renewal::Renewed;
 use crate::service::{alive, notify};
 
 /// An open socket of a command.
@@ -114,6 +115,13 @@ impl Opened {
         let socket = shaped(builder).build_blocking()?;
         let reporter = Reporter::watch(&socket, report, None)?;
         let events = socket.monitor();
+        let (chosen, everywhere) = (options.security.clone(), endpoints.all());
+        let renewed = Renewed {
+            socket: socket.clone(),
+            security: Box::new(move || chosen.choice().security(&everywhere)),
+            tls: options.tls.clone(),
+        };
+        options.renewal.renew_sockets(vec![renewed], report)?;
         // A program that sees it listen may interrupt it at once.
         let state = Arc::<State>::default();
         let (begins, of_begin, broken_off) = (socket.clone(), state.clone(), socket.clone());

@@ -15,6 +15,7 @@ use crate::output::Format;
 use crate::report::ReportOptions;
 use crate::security_options::SecurityOptions;
 use crate::service::ServiceOptions;
+use crate::service::renewal::RenewalOptions;
 use crate::tls_options::TlsOptions;
 use crate::web_options::WebOptions;
 
@@ -41,6 +42,9 @@ pub(crate) struct ConnectionOptions {
 
     #[command(flatten)]
     pub(crate) service: ServiceOptions,
+
+    #[command(flatten)]
+    pub(crate) renewal: RenewalOptions,
 
     #[command(flatten)]
     pub(crate) report: ReportOptions,
@@ -119,6 +123,11 @@ impl EndpointOptions {
             }
         }
         Ok(())
+    }
+
+    /// Those that are bound and those that are connected.
+    pub(super) fn all(&self) -> Vec<Endpoint> {
+        self.bind.iter().chain(&self.connect).cloned().collect()
     }
 
     /// Whether no peer can be heard of.

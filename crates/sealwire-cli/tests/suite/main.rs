@@ -22,6 +22,8 @@ mod metrics;
 mod migrating;
 mod newplex;
 mod proxy;
+#[cfg(unix)]
+mod renewal;
 mod rpc;
 #[cfg(target_os = "linux")]
 mod run;

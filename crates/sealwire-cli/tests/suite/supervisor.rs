@@ -111,6 +111,26 @@ fn each_command_is_ready_once_it_listens_and_stops_when_told() {
 }
 
 #[test]
+fn a_service_manager_hears_that_keys_are_read_again() {
+    let supervisor = Supervisor::new();
+    let mut pull = supervisor.start(&["pull", "-b", ANY], None);
+    supervisor.hear_until("READY=1");
+    pull.signal("-HUP");
+    let reloading = supervisor.hear_until("RELOADING=1");
+    let time = reloading.last().and_then(|message| {
+        let line = message
+            .lines()
+            .find(|line| line.starts_with("MONOTONIC_USEC="))?;
+        line.split('=').nth(1)?.parse::<u64>().ok()
+    });
+    assert!(time.is_some_and(|time| time > 0), "{reloading:?}");
+    supervisor.hear_until("READY=1");
+    pull.await_line("were read again");
+    pull.terminate();
+    pull.finish().expect_code(0);
+}
+
+#[test]
 fn a_client_is_ready_once_a_peer_is_there() {
     let supervisor = Supervisor::new();
     let endpoint = format!("ipc://{}", supervisor.folder.path().join("later").display());

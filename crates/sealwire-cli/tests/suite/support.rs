@@ -106,8 +106,11 @@ impl Running {
     /// Waits for a line on standard error that contains `needle`.
     #[track_caller]
     pub(crate) fn await_line(&mut self, needle: &str) -> String {
+        // Of all lines: some programs never cease to tell of something.
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            let Ok(line) = self.stderr.recv_timeout(TIMEOUT) else {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(line) = self.stderr.recv_timeout(left) else {
                 panic!("no line with '{needle}' came, only:\n{}", self.said);
             };
             self.said += &line;
@@ -120,8 +123,10 @@ impl Running {
 
     /// Waits for a line on standard error that contains `needle`; `None` when it ends without one.
     pub(crate) fn line_or_end(&mut self, needle: &str) -> Option<String> {
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            let line = match self.stderr.recv_timeout(TIMEOUT) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = match self.stderr.recv_timeout(left) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => panic!("neither came:\n{}", self.said),

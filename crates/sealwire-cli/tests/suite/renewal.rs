@@ -1,0 +1,192 @@
+//! Keys that are read again at SIGHUP.
+
+use std::fs;
+
+use crate::support::{Finished, Keys, Running, run, start, start_interactive};
+
+const ANY: &str = "tcp://127.0.0.1:0";
+const READ_AGAIN: &str = "were read again";
+/// The exit code of doctor where the server has another key.
+const OTHER_KEY: i32 = 17;
+
+/// A server's files: the key that it has, and another one beside it, which begins as the same.
+struct Files {
+    keys: Keys,
+}
+
+impl Files {
+    fn new() -> Self {
+        let keys = Keys::new();
+        let files = Files { keys };
+        run(&["keygen", "--out", &files.keys.path("next")]).expect_code(0);
+        files.put("server.key", "now.key");
+        files.put("server.key", "beside.key");
+        files
+    }
+
+    /// Puts a copy of one of the keys in place of another file at once.
+    fn put(&self, key: &str, file: &str) {
+        let made = self.keys.path("made");
+        fs::copy(self.keys.path(key), &made).expect("a copy");
+        fs::rename(made, self.keys.path(file)).expect("in place");
+    }
+
+    fn options(&self) -> Vec<String> {
+        let words = ["--server", "--secret-key-file", &self.keys.path("now.key")];
+        let beside = [
+            "--additional-secret-key-file",
+            &self.keys.path("beside.key"),
+        ];
+        let allow = ["--allow", &self.keys.path("allowed")];
+        let all = words.iter().chain(&beside).chain(&allow);
+        all.map(|&word| word.to_owned()).collect()
+    }
+
+    fn serve(&self, command: &[&str]) -> Running {
+        let options = self.options();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        start(&[command, &options].concat())
+    }
+
+    /// The words of alice, who knows the server by this key.
+    fn client<'a>(&'a self, server: &'a str, own: &'a str, command: &[&'a str]) -> Vec<&'a str> {
+        [command, &["--server-key", server, "--secret-key-file", own]].concat()
+    }
+
+    /// Whether alice, who knows the server by this key, is let in: an exit code of doctor's.
+    fn tries(&self, endpoint: &str, server: &str, more: &[&str]) -> Finished {
+        let (server, own) = (self.keys.path(server), self.keys.path("alice.key"));
+        let words = [&["doctor", endpoint, "-t", "30s"], more].concat();
+        run(&self.client(&server, &own, &words))
+    }
+
+    /// Both keys, then the next one alone; `while_both` comes between.
+    fn rotate(&self, server: &mut Running, while_both: impl FnOnce()) {
+        self.put("next.key", "beside.key");
+        server.signal("-HUP");
+        server.await_line(READ_AGAIN);
+        while_both();
+        self.put("next.key", "now.key");
+        server.signal("-HUP");
+        server.await_line(READ_AGAIN);
+    }
+}
+
+#[test]
+fn a_server_changes_its_key_while_clients_are_there() {
+    for mechanism in [None, Some("curve")] {
+        for stays in [false, true] {
+            let files = Files::new();
+            let named: &[&str] = match mechanism {
+                Some(name) => &["--mechanism", name],
+                None => &[],
+            };
+            let keeps: &[&str] = if stays { &["--keep-withdrawn"] } else { &[] };
+            let mut rep = files.serve(&[&["rep", "-b", ANY, "--echo"], named, keeps].concat());
+            let endpoint = rep.endpoint();
+            let (old, own) = (files.keys.path("server.pub"), files.keys.path("alice.key"));
+            let asks = [&["req", "-c", &endpoint, "-v"], named].concat();
+            let mut asking = start_interactive(&files.client(&old, &own, &asks));
+            asking.write("one\n");
+            asking.await_line("ready");
+            let ask = |server: &str| files.tries(&endpoint, server, named);
+            ask("server.pub").expect_code(0);
+            ask("next.pub").expect_code(OTHER_KEY);
+            files.rotate(&mut rep, || {
+                ask("server.pub").expect_code(0);
+                ask("next.pub").expect_code(0);
+            });
+            ask("next.pub").expect_code(0);
+            ask("server.pub").expect_code(OTHER_KEY);
+            if stays {
+                asking.write("two\n");
+                assert_eq!(asking.finish().expect_code(0).text(), "one\ntwo\n");
+            } else {
+                asking.await_line("ended by the peer");
+                rep.await_line("withdrawn");
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_that_cannot_be_read_leave_all_as_it_is() {
+    let files = Files::new();
+    let mut rep = files.serve(&["rep", "-b", ANY, "--echo"]);
+    let endpoint = rep.endpoint();
+    fs::write(files.keys.path("now.key"), "not a key\n").expect("a file");
+    rep.signal("-HUP");
+    let told = rep.await_line("stay as they were");
+    assert!(told.contains("now.key"), "{told}");
+    files.tries(&endpoint, "server.pub", &[]).expect_code(0);
+    // It goes on hearing.
+    files.put("next.key", "now.key");
+    rep.signal("-HUP");
+    rep.await_line(READ_AGAIN);
+    files.tries(&endpoint, "next.pub", &[]).expect_code(0);
+    rep.terminate();
+    rep.finish().expect_code(0);
+}
+
+#[test]
+fn calls_and_proxies_change_their_keys_too() {
+    let files = Files::new();
+    let options = files.options();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let mut calls = start(
+        &[
+            &["rpc", "serve", "-b", ANY][..],
+            &options,
+            &["--exec", "cat"],
+        ]
+        .concat(),
+    );
+    let endpoint = calls.endpoint();
+    let call = |server: &str| {
+        let (server, own) = (files.keys.path(server), files.keys.path("alice.key"));
+        let call = ["rpc", "call", "-c", &endpoint, "-d", "hello", "-t", "30s"];
+        run(&files.client(&server, &own, &call))
+    };
+    let refused = |server: &str| {
+        let tried = files.tries(&endpoint, server, &["--as", "peer"]);
+        tried.expect_code(OTHER_KEY)
+    };
+    refused("next.pub");
+    files.rotate(&mut calls, || {
+        assert_eq!(call("server.pub").expect_code(0).text(), "hello");
+        call("next.pub").expect_code(0);
+    });
+    call("next.pub").expect_code(0);
+    refused("server.pub");
+
+    let files = Files::new();
+    let mut words = vec!["proxy", "--frontend-type", "router", "--frontend-bind", ANY];
+    let options = files.options();
+    let of_frontend: Vec<String> = options
+        .iter()
+        .map(|word| word.replace("--", "--frontend-"))
+        .collect();
+    words.extend(of_frontend.iter().map(String::as_str));
+    words.extend(["--backend-type", "dealer", "--backend-bind", ANY]);
+    let mut proxy = start(&words);
+    let endpoints = [proxy.await_line("listening"), proxy.await_line("listening")];
+    let of = |side: &str| {
+        let line = endpoints.iter().find(|line| line.starts_with(side));
+        let endpoint = line.expect("both").rsplit(' ').next();
+        endpoint.expect("an endpoint").to_owned()
+    };
+    let (frontend, backend) = (of("frontend"), of("backend"));
+    let _rep = start(&["rep", "-c", &backend, "--echo"]);
+    let ask = |server: &str| {
+        let (server, own) = (files.keys.path(server), files.keys.path("alice.key"));
+        let request = ["req", "-c", &frontend, "-d", "hello", "-t", "30s"];
+        run(&files.client(&server, &own, &request)).expect_code(0)
+    };
+    files.rotate(&mut proxy, || {
+        ask("server.pub");
+        ask("next.pub");
+    });
+    ask("next.pub");
+    let tried = files.tries(&frontend, "server.pub", &[]);
+    tried.expect_code(OTHER_KEY);
+}
