@@ -111,7 +111,7 @@ fn each_command_is_ready_once_it_listens_and_stops_when_told() {
 }
 
 #[test]
-fn a_service_manager_is_told_of_reading_again() {
+fn reading_again_is_told_to_the_supervisor() {
     let supervisor = Supervisor::new();
     let mut pull = supervisor.start(&["pull", "-b", ANY], None);
     supervisor.hear_until("READY=1");
