@@ -234,3 +234,42 @@ def test_what_cannot_decide_is_a_type_error(wrong: object) -> None:
         sealwire.Security.blake3_server(keys, wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="authenticator"):
         sealwire.Security.plain_server(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_server_changes_its_key_while_clients_are_there(keeps: bool) -> None:
+    old, new = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
+    anyone = sealwire.AllowAnyone()
+
+    def client(keys: sealwire.KeyPair) -> sealwire.Socket:
+        socket = sealwire.Socket(sealwire.REQ, security=sealwire.Security.blake3_client(keys.public))
+        socket.rcvtimeo = socket.sndtimeo = TIMEOUT_MS
+        socket.connect(endpoint)
+        return socket
+
+    def echo(asking: sealwire.Socket) -> None:
+        asking.send(b"hello")
+        server.send(server.recv())
+        assert asking.recv() == b"hello"
+
+    with sealwire.Socket(sealwire.REP, security=sealwire.Security.blake3_server(old, anyone)) as server:
+        server.rcvtimeo = server.sndtimeo = TIMEOUT_MS
+        endpoint = server.bind("tcp://127.0.0.1:*")
+        with client(old) as before:
+            echo(before)
+            server.security = sealwire.Security.blake3_server(old, anyone, additional_keys=[new])
+            server.reconfigure_endpoint(endpoint)
+            echo(before)
+            with client(new) as after:
+                echo(after)
+                events = server.monitor()
+                server.security = sealwire.Security.blake3_server(new, anyone)
+                server.reconfigure_endpoint(endpoint, keep_withdrawn=keeps)
+                echo(after)
+                if keeps:
+                    echo(before)
+                else:
+                    assert any(event.cause == "key_withdrawn" for event in events)
+    with sealwire.Socket(sealwire.PULL) as pull:
+        with pytest.raises(sealwire.Error):
+            pull.reconfigure_endpoint("tcp://127.0.0.1:1")

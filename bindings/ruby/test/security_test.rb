@@ -245,4 +245,34 @@ class SecurityTest < SealwireTest
     [@server_keys, @alice].each { |keys| refute_includes shown, keys.secret_key.to_z85 }
     refute_includes shown, "hush-hush"
   end
+
+  def test_a_server_changes_its_key_while_clients_are_there
+    [false, true].each do |keeps|
+      old, new = Array.new(2) { Sealwire::KeyPair.generate }
+      server_of = ->(keys) { Sealwire::Security.blake3_server(keys: keys, allow: :anyone) }
+      server = socket(:REP, security: server_of.(old))
+      endpoint = server.bind("tcp://127.0.0.1:*")
+      client = lambda do |keys|
+        socket(:REQ, security: Sealwire::Security.blake3_client(server_key: keys.public_key)).connect(endpoint)
+      end
+      echo = lambda do |asking|
+        asking.send("hello")
+        server.send(server.receive)
+        assert_equal "hello", asking.receive.to_s
+      end
+      before = client.(old)
+      echo.(before)
+      server.security = server_of.(old).with_additional_keys(new)
+      server.reconfigure_endpoint(endpoint)
+      echo.(before)
+      after = client.(new)
+      echo.(after)
+      events = server.monitor
+      server.security = server_of.(new)
+      server.reconfigure_endpoint(endpoint, keep_withdrawn: keeps)
+      echo.(after)
+      keeps ? echo.(before) : assert(events.any? { |event| event.failure&.cause == :key_withdrawn })
+    end
+    assert_raises(Sealwire::Error) { socket(:PULL).reconfigure_endpoint("tcp://127.0.0.1:1") }
+  end
 end

@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sealwire::Endpoint;
 use sealwire::account::Kind;
+use sealwire::options::Withdrawn;
 
 pub(crate) use blocking::BlockingSocket;
 pub(crate) use opened::Opened;
@@ -198,6 +199,25 @@ impl SocketCore {
     fn unbind(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
         let socket = self.socket(py)?;
         py.detach(|| socket.unbind(endpoint))
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// Gives an endpoint that is bound or connected to the options and the security that the socket has now, while it is used: nobody
+    /// is turned away meanwhile. Connections under a key that it does not have any more end in order, and their peers connect again, unless
+    /// `keep_withdrawn` has them stay.
+    #[pyo3(signature = (endpoint, *, keep_withdrawn = false))]
+    fn reconfigure_endpoint(
+        &self,
+        py: Python<'_>,
+        endpoint: &str,
+        keep_withdrawn: bool,
+    ) -> PyResult<()> {
+        let socket = self.socket(py)?;
+        let withdrawn = match keep_withdrawn {
+            true => Withdrawn::Stay,
+            false => Withdrawn::End,
+        };
+        py.detach(|| socket.reconfigure_endpoint(endpoint, socket.options()?, withdrawn))
             .map_err(|error| self.failed(py, error))
     }
 

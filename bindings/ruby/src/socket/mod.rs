@@ -20,6 +20,7 @@ use magnus::{
     Value, method,
 };
 use sealwire::account::Kind;
+use sealwire::options::Withdrawn;
 use sealwire::{Endpoint, Error as Failed, SocketBuilder, SocketType};
 
 use self::readiness::Reading;
@@ -109,6 +110,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     )?;
     class.define_method("connect_peer", method!(Socket::connect_peer, -1))?;
     class.define_method("unbind", method!(Socket::unbind, 1))?;
+    class.define_method(
+        "reconfigure_endpoint",
+        method!(Socket::reconfigure_endpoint, -1),
+    )?;
     class.define_method(
         "unbind_and_disconnect",
         method!(Socket::unbind_and_disconnect, 1),
@@ -371,6 +376,27 @@ impl Socket {
         let ended = this.socket(ruby)?;
         let ended = ended.unbind_and_disconnect(endpoint(ruby, &text)?);
         ended.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(this)
+    }
+
+    /// Gives an endpoint the options and the security that the socket has now.
+    fn reconfigure_endpoint(
+        ruby: &Ruby,
+        this: Obj<Self>,
+        args: &[Value],
+    ) -> Result<Obj<Self>, Error> {
+        let scanned = scan_args::<(String,), (), (), (), RHash, ()>(args)?;
+        let keywords =
+            get_kwargs::<_, (), (Option<bool>,), ()>(scanned.keywords, &[], &["keep_withdrawn"])?;
+        let withdrawn = match keywords.optional.0 {
+            Some(true) => Withdrawn::Stay,
+            Some(false) | None => Withdrawn::End,
+        };
+        let (socket, endpoint) = (this.socket(ruby)?, endpoint(ruby, &scanned.required.0)?);
+        let renewed = gvl::lent(ruby, || {
+            socket.reconfigure_endpoint(endpoint, socket.options()?, withdrawn)
+        });
+        renewed.map_err(|error| errors::raised(ruby, &error))?;
         Ok(this)
     }
 
