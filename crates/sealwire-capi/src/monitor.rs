@@ -424,7 +424,7 @@ mod tests {
     fn each_cause_has_its_number_and_there_are_no_others() {
         let mut numbers: Vec<_> = FailureCause::NAMES.map(|name| by_name(name).1).into();
         numbers.sort_unstable();
-        let expected: Vec<_> = (SEALWIRE_CAUSE_RESOLVE..=SEALWIRE_CAUSE_INTERNAL).collect();
+        let expected: Vec<_> = (SEALWIRE_CAUSE_RESOLVE..=SEALWIRE_CAUSE_KEY_WITHDRAWN).collect();
         assert_eq!(numbers, expected);
         assert_eq!(CAUSES.len(), FailureCause::NAMES.len());
         assert_eq!(by_name("unheard-of"), (c"other", SEALWIRE_CAUSE_OTHER));
