@@ -222,7 +222,7 @@ static void arguments(const sealwire_security *none) {
     RETURNS(expected, sealwire_options_set_bytes(options, SEALWIRE_OPTION_ZAP_DOMAIN, "\xff", 1));
     RETURNS(expected, sealwire_options_set_connection_rate(options, 1, -1));
 
-    RETURNS(expected, sealwire_socket_new(19, none, NULL, &socket));
+    RETURNS(expected, sealwire_socket_new(21, none, NULL, &socket));
     RETURNS(expected, sealwire_socket_new(-1, none, NULL, &socket));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_REQ_RELAXED, 1));
     RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_new(SEALWIRE_PUSH, none, options, &socket));

@@ -22,7 +22,9 @@ pub(super) struct Outbox {
     state: State,
     frames: VecDeque<Frame>,
     cost: usize,
-    /// Of this, what the protocol sends by itself because of what the peer sent.
+    /// Of what was taken out and may come back: it is held as long as the socket has not taken it.
+    in_hand: usize,
+    /// Of `cost`, what the protocol sends by itself because of what the peer sent.
     control: usize,
     bounds: Bounds,
     /// Messages queued so far.
@@ -79,6 +81,7 @@ impl Outbox {
             state: State::Open,
             frames: VecDeque::new(),
             cost: 0,
+            in_hand: 0,
             control: 0,
             bounds: Bounds::new(answers, local),
             queued: 0,
@@ -105,12 +108,12 @@ impl Outbox {
 
     /// Whether the peer is given no more requests to a handler until it has read.
     pub(super) fn is_over_budget(&self) -> bool {
-        self.cost >= self.bounds.answers
+        self.cost + self.in_hand >= self.bounds.answers
     }
 
     /// Whether not even what handlers that run already answer is kept.
     pub(super) fn is_full(&self) -> bool {
-        self.cost >= self.bounds.under_way
+        self.cost + self.in_hand >= self.bounds.under_way
     }
 
     /// Whether more waits than a peer that reads can cause.
@@ -142,10 +145,11 @@ impl Outbox {
         self.handed_over
     }
 
-    /// Swaps what there is with an empty queue.
+    /// Swaps what there is with an empty queue. [`put_back`](Self::put_back) says what became of it.
     pub(super) fn take(&mut self, into: &mut VecDeque<Frame>) {
         debug_assert!(into.is_empty(), "what was taken before is sent first");
         std::mem::swap(&mut self.frames, into);
+        self.in_hand = self.cost;
         (self.cost, self.control) = (0, 0);
         // Before they are sent: the peer may act on them, and the connection end, any time now.
         self.handed_over += into.len() as u64;
@@ -153,6 +157,7 @@ impl Outbox {
 
     /// Puts in front what was taken and not sent, and leaves an empty queue.
     pub(super) fn put_back(&mut self, left: &mut VecDeque<Frame>) {
+        self.in_hand = 0;
         if left.is_empty() {
             return;
         }
@@ -248,6 +253,26 @@ mod tests {
         let limit = 1_000 + ANSWERS_UNDER_WAY * 100;
         assert_eq!(outbox.cost(), limit.next_multiple_of(EMPTY + 100));
         assert!(!outbox.is_not_read(), "an application says them");
+    }
+
+    /// A thread may have it in its hands for long, and bring all of it back.
+    #[test]
+    fn what_was_taken_counts_until_the_socket_has_it() {
+        for is_sent in [true, false] {
+            let mut outbox = outbox();
+            while !outbox.is_full() {
+                outbox.push(Kind::Reply, 0, 1, &[0; 100]);
+            }
+            let mut frames = VecDeque::new();
+            outbox.take(&mut frames);
+            assert!(outbox.is_empty() && outbox.is_over_budget() && outbox.is_full());
+            if is_sent {
+                frames.clear();
+            }
+            outbox.put_back(&mut frames);
+            assert_eq!(outbox.is_over_budget(), !is_sent);
+            assert_eq!(outbox.is_full(), !is_sent);
+        }
     }
 
     #[test]

@@ -53,6 +53,7 @@ impl Pair {
     fn carry(from: &mut Protocol, to: &mut Protocol, now: Duration) -> Vec<CallEvent> {
         let mut frames = VecDeque::new();
         from.take_outbox(&mut frames);
+        from.put_back(&mut VecDeque::new());
         let received = frames
             .into_iter()
             .map(|frame| to.receive(frame, now).unwrap());
@@ -392,6 +393,7 @@ fn garbage_neither_panics_nor_stays() {
                 Err(_) => {}
             }
             pair.client.take_outbox(&mut VecDeque::new());
+            pair.client.put_back(&mut VecDeque::new());
         }
         drop(pair.client.close());
         for key in served {

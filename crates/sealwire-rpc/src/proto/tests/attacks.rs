@@ -44,6 +44,7 @@ impl Protocol {
     fn sent(&mut self) -> Vec<Frame> {
         let mut frames = VecDeque::new();
         self.take_outbox(&mut frames);
+        self.put_back(&mut VecDeque::new());
         frames.into()
     }
 }
@@ -329,6 +330,7 @@ fn calls_that_are_never_answered_are_bounded_and_noticed() {
         pair.call(b"").unwrap();
     }
     pair.client.take_outbox(&mut VecDeque::new());
+    pair.client.put_back(&mut VecDeque::new());
     assert_eq!(pair.call(b""), Err(NotSent::Full));
     assert!(!pair.client.is_stuck(), "they are waited for");
     pair.now += Duration::from_secs(2);
