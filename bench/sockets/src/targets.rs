@@ -52,22 +52,6 @@ const fn target(
     }
 }
 
-/// Targets of a program for libzmq that runs on Sealwire, unchanged.
-const fn as_libzmq(
-    columns: &'static [usize],
-    ours: Contender,
-    against: &'static [Contender],
-    ratio: f64,
-) -> Target {
-    Target {
-        table: "push-pull-as-libzmq",
-        columns,
-        ours,
-        against,
-        ratio,
-    }
-}
-
 /// Replacing one side of a running system never makes it slower.
 const fn one_side_replaced(ours: Contender) -> Target {
     Target {
@@ -101,9 +85,22 @@ pub(crate) const TARGETS: &[Target] = &[
     ),
     one_side_replaced(LIBZMQ_TO_SEALWIRE),
     one_side_replaced(SEALWIRE_TO_LIBZMQ),
-    as_libzmq(&[64], AS_LIBZMQ_NULL, &[LIBZMQ_NULL], 1.5),
-    as_libzmq(&[64], AS_LIBZMQ_CURVE, &[LIBZMQ_CURVE], 3.0),
-    as_libzmq(
+    target(
+        "push-pull-as-libzmq",
+        &[64],
+        AS_LIBZMQ_NULL,
+        &[LIBZMQ_NULL],
+        1.5,
+    ),
+    target(
+        "push-pull-as-libzmq",
+        &[64],
+        AS_LIBZMQ_CURVE,
+        &[LIBZMQ_CURVE],
+        3.0,
+    ),
+    target(
+        "push-pull-as-libzmq",
         &[64, KIB, 4 * KIB, 64 * KIB],
         AS_LIBZMQ_BLAKE3,
         &[SEALWIRE_BLAKE3],

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 
-use sealwire::{Mechanism, Peer};
+use sealwire::{Mechanism, Peer, PublicKey};
 use sealwire_rpc::Conn;
 
 use crate::guest::write_process;
@@ -82,12 +82,25 @@ pub extern "C" fn sealwire_peer_public_key(
     peer: Option<&sealwire_peer>,
     public_key: *mut u8,
 ) -> sealwire_status {
+    write_key(
+        peer,
+        public_key,
+        Peer::public_key,
+        "this peer has proved no key",
+    )
+}
+
+fn write_key(
+    peer: Option<&sealwire_peer>,
+    public_key: *mut u8,
+    key: impl Fn(&Peer) -> Option<PublicKey>,
+    absent: &str,
+) -> sealwire_status {
     guard(|| {
         let peer = required(peer, "peer")?;
         let out = array_output(public_key, "public_key")?;
-        let key = peer.peer().public_key().ok_or_else(|| {
-            Failure::new(SEALWIRE_ERROR_UNSUPPORTED, "this peer has proved no key")
-        })?;
+        let key = key(peer.peer());
+        let key = key.ok_or_else(|| Failure::new(SEALWIRE_ERROR_UNSUPPORTED, absent))?;
         out.write(*key.as_bytes());
         Ok(())
     })
@@ -102,18 +115,12 @@ pub extern "C" fn sealwire_peer_local_key(
     peer: Option<&sealwire_peer>,
     public_key: *mut u8,
 ) -> sealwire_status {
-    guard(|| {
-        let peer = required(peer, "peer")?;
-        let out = array_output(public_key, "public_key")?;
-        let key = peer.peer().local_key().ok_or_else(|| {
-            Failure::new(
-                SEALWIRE_ERROR_UNSUPPORTED,
-                "this connection was made without keys",
-            )
-        })?;
-        out.write(*key.as_bytes());
-        Ok(())
-    })
+    write_key(
+        peer,
+        public_key,
+        Peer::local_key,
+        "this connection was made without keys",
+    )
 }
 
 /// The name that the authenticator gave to the peer; NULL when it gave none. Belongs to the peer.

@@ -16,7 +16,7 @@ use crate::ipc_options::IpcOptions;
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{
     BackendSecurityOptions, CaptureSecurityOptions, ControlSecurityOptions,
-    FrontendSecurityOptions, SecurityChoice, exposed,
+    FrontendSecurityOptions, SecurityChoice, warn_of_plain_text,
 };
 use crate::service::renewal::{RenewalOptions, Renewed};
 use crate::service::{ServiceOptions, alive, notify};
@@ -352,11 +352,7 @@ fn open<'a>(
 ) -> Result<Opened<'a>, Failure> {
     let everywhere = bind.iter().chain(connect);
     let security = choice.security(everywhere.clone())?;
-    for endpoint in exposed(&security, everywhere) {
-        options.report.warn(format!(
-            "{endpoint} without encryption: anyone on the path can read and write"
-        ));
-    }
+    warn_of_plain_text(options.report, &security, everywhere);
     let builder = options
         .web
         .apply(Socket::builder(socket_type).security(security));

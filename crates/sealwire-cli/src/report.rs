@@ -18,7 +18,7 @@ use crate::service::notify;
 use crate::threads;
 
 /// The options about reports of connections.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Default, Clone, Copy, Args)]
 #[command(next_help_heading = "Reports")]
 pub(crate) struct ReportOptions {
     /// Print all that happens to connections on standard error

@@ -8,6 +8,7 @@ use sealwire::{CurveServer, Endpoint, Generate as _, KeyPair, PublicKey, Securit
 
 use crate::exit::{Code, Failure};
 use crate::passwords;
+use crate::report::ReportOptions;
 
 /// How connections are protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -367,8 +368,22 @@ fn read_server_key(text: &str) -> Result<PublicKey, Failure> {
     }
 }
 
+/// Tells of each endpoint at which anyone on the path can read and write.
+pub(crate) fn warn_of_plain_text<'a>(
+    report: ReportOptions,
+    security: &Security,
+    endpoints: impl IntoIterator<Item = &'a Endpoint>,
+) {
+    for endpoint in exposed(security, endpoints) {
+        report.warn(format!(
+            "{endpoint} without encryption: anyone on the path can read and write (see 'Security' \
+             in --help)"
+        ));
+    }
+}
+
 /// Endpoints at which a socket without encryption can be read and written to from elsewhere.
-pub(crate) fn exposed<'a>(
+fn exposed<'a>(
     security: &Security,
     endpoints: impl IntoIterator<Item = &'a Endpoint>,
 ) -> Vec<&'a Endpoint> {

@@ -23,7 +23,7 @@ use self::steps::{Step, Steps};
 use crate::duration;
 use crate::exit::{Code, Failure};
 use crate::report::ReportOptions;
-use crate::security_options::{SecurityOptions, exposed};
+use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::sockets::options::parse_endpoint;
 use crate::tls_options::TlsOptions;
 
@@ -100,11 +100,7 @@ pub(crate) fn run(options: &DoctorOptions) -> Result<(), Failure> {
     let mechanisms: Vec<Mechanism> = security.mechanisms().collect();
     let has_keys = mechanisms.iter().all(|one| one.encrypts());
     let mut steps = Steps::new(options.report, has_keys);
-    for endpoint in exposed(&security, [endpoint]) {
-        options.report.warn(format!(
-            "{endpoint} without encryption: anyone on the path can read and write"
-        ));
-    }
+    warn_of_plain_text(options.report, &security, [endpoint]);
     // The name may take as long as the connection.
     let twice = options.timeout.saturating_mul(2);
     let builder = Socket::builder(options.socket_type)

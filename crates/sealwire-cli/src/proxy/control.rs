@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::duration;
 use crate::exit::{Code, Failure};
 use crate::report::ReportOptions;
-use crate::security_options::{SecurityOptions, exposed};
+use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::sockets::options::parse_endpoint;
 use crate::tls_options::TlsOptions;
 use crate::untrusted;
@@ -105,11 +105,7 @@ struct Done {
 pub(crate) fn run(options: &ControlOptions) -> Result<(), Failure> {
     let endpoints = std::slice::from_ref(&options.endpoint);
     let security = options.security.choice().security(endpoints)?;
-    for endpoint in exposed(&security, endpoints) {
-        options.report.warn(format!(
-            "{endpoint} without encryption: anyone on the path can read and write"
-        ));
-    }
+    warn_of_plain_text(options.report, &security, endpoints);
     let builder = Socket::builder(SocketType::Req)
         .security(security)
         .send_timeout(options.timeout)

@@ -11,7 +11,8 @@ use sealwire_rpc::{CallOptions as Within, Client, Conn, Error, Limits};
 use super::{SizeOptions, failed};
 use crate::duration;
 use crate::exit::{Code, Failure, code_of, eprintln_quietly};
-use crate::security_options::{SecurityOptions, exposed};
+use crate::report::ReportOptions;
+use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::untrusted;
 
 /// Options of rpc call.
@@ -42,11 +43,7 @@ pub(crate) struct CallOptions {
 
 pub(super) fn run(options: &CallOptions) -> Result<(), Failure> {
     let security = options.security.choice().security([&options.connect])?;
-    for endpoint in exposed(&security, [&options.connect]) {
-        eprintln_quietly(&format!(
-            "warning: {endpoint} without encryption: anyone on the path can read and write"
-        ));
-    }
+    warn_of_plain_text(ReportOptions::default(), &security, [&options.connect]);
     let body = match &options.data {
         Some(data) => data.clone().into_bytes(),
         None => {

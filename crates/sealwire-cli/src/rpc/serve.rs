@@ -14,7 +14,7 @@ use crate::exit::{Code, Failure};
 use crate::interrupt::{self, Stop};
 use crate::programs::{Programs, Trouble, Wanted, exchange};
 use crate::report::{ReportOptions, Reporter};
-use crate::security_options::{SecurityOptions, exposed};
+use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::service::given_up::{self, Kind};
 use crate::service::renewal::RenewalOptions;
 use crate::service::{ServiceOptions, alive, notify};
@@ -58,11 +58,7 @@ pub(crate) struct ServeOptions {
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     options.service.metrics.serve_sockets(options.report)?;
     let security = options.security.choice().security(&options.bind)?;
-    for endpoint in exposed(&security, &options.bind) {
-        options.report.warn(format!(
-            "{endpoint} without encryption: anyone on the path can read and write"
-        ));
-    }
+    warn_of_plain_text(options.report, &security, &options.bind);
     let mut limits = Limits::default();
     limits.max_body = options.size.max_size;
     let (program, arguments) = (options.exec.clone(), options.arguments.clone());

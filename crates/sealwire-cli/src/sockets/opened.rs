@@ -15,7 +15,7 @@ use super::options::{ConnectionOptions, EndpointOptions};
 use crate::exit::{Code, Failure};
 use crate::interrupt::{self, Stop};
 use crate::report::Reporter;
-use crate::security_options::exposed;
+use crate::security_options::warn_of_plain_text;
 use crate::service::given_up::{self, Kind};
 use crate::service::renewal::Renewed;
 use crate::service::{alive, notify};
@@ -91,12 +91,7 @@ impl Opened {
         options.service.metrics.serve_sockets(report)?;
         let everywhere = endpoints.bind.iter().chain(&endpoints.connect);
         let security = options.security.choice().security(everywhere.clone())?;
-        for endpoint in exposed(&security, everywhere) {
-            report.warn(format!(
-                "{endpoint} without encryption: anyone on the path can read and write (see \
-                 'Security' in --help)"
-            ));
-        }
+        warn_of_plain_text(report, &security, everywhere);
         let mut builder = Socket::builder(socket_type)
             .security(security)
             .max_message_size(endpoints.max_size)

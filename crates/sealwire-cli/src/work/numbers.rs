@@ -52,9 +52,14 @@ pub(super) fn of_distributor(counters: &DistributorCounters) -> String {
             ("overdue", counters.overdue),
             ("returned", counters.returned),
         ]
-        .map(|(how, value)| (format!("{{how=\"{how}\"}}"), value)),
+        .map(by_how),
     );
     text.into_string()
+}
+
+/// A number with its label.
+fn by_how((how, value): (&str, u64)) -> (String, u64) {
+    (format!("{{how=\"{how}\"}}"), value)
 }
 
 /// Writes the numbers of a worker.
@@ -76,7 +81,7 @@ pub(super) fn of_worker(counters: &WorkerCounters) -> String {
             ("returned", counters.returned),
             ("dropped", counters.dropped),
         ]
-        .map(|(how, value)| (format!("{{how=\"{how}\"}}"), value)),
+        .map(by_how),
     );
     text.metric(
         "sealwire_worker_untold_total",

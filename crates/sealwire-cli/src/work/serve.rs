@@ -17,7 +17,7 @@ use crate::exit::{Code, Failure};
 use crate::interrupt::{self, Stop};
 use crate::output::Format;
 use crate::report::{ReportOptions, Reporter};
-use crate::security_options::{SecurityOptions, exposed};
+use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::service::given_up::{self, Kind};
 use crate::service::{ServiceOptions, alive, notify};
 use crate::sockets::input::Input;
@@ -101,11 +101,7 @@ impl Rest {
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     let left = options.left.as_deref().map(Left::open).transpose()?;
     let security = options.security.choice().security(&options.bind)?;
-    for endpoint in exposed(&security, &options.bind) {
-        options.report.warn(format!(
-            "{endpoint} without encryption: anyone on the path can read and write"
-        ));
-    }
+    warn_of_plain_text(options.report, &security, &options.bind);
     let distributor = Distributor::builder(security)
         .max_attempts(options.attempts)
         .attempt_limit(options.attempt_limit)

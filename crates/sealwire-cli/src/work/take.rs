@@ -19,7 +19,7 @@ use crate::line_quota::{LineQuota, with_left_out};
 use crate::output::{FrameRecord, Printer};
 use crate::programs::{Programs, Trouble, Wanted, exchange};
 use crate::report::{ReportOptions, Reporter};
-use crate::security_options::{SecurityOptions, exposed};
+use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::service::given_up::{self, Kind};
 use crate::service::{ServiceOptions, alive, notify};
 use crate::sockets::options::OutputOptions;
@@ -96,11 +96,7 @@ impl TakeOptions {
 
 pub(super) fn run(options: &TakeOptions) -> Result<(), Failure> {
     let security = options.security.choice().security([&options.connect])?;
-    for endpoint in exposed(&security, [&options.connect]) {
-        options.report.warn(format!(
-            "{endpoint} without encryption: anyone on the path can read and write"
-        ));
-    }
+    warn_of_plain_text(options.report, &security, [&options.connect]);
     let worker = Worker::builder(security)
         .credit(options.credit())
         .max_task(options.size.max_size)

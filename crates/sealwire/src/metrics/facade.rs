@@ -93,10 +93,9 @@ impl Sample {
     }
 
     fn key(&self, number: &Number) -> Key {
-        let labels = self.metric.labels.iter().zip(&self.labels);
-        let labels = labels.map(|(name, value)| Label::new(*name, value.clone()));
-        let end = number.up_to.clone().map(|end| Label::new("le", end));
-        let labels: Vec<Label> = labels.chain(end).collect();
+        let labels = self.labels_of(number);
+        let labels = labels.map(|(name, value)| Label::new(name, value.to_owned()));
+        let labels: Vec<Label> = labels.collect();
         Key::from_parts(format!("{}{}", self.metric.name, number.suffix), labels)
     }
 }

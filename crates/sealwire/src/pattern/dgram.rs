@@ -86,17 +86,7 @@ impl Pattern for Dgram {
         id: PipeId,
         next: &mut dyn FnMut() -> Option<Received>,
     ) -> Delivered {
-        let mut delivered = Delivered::default();
-        while pipes.accepts_input(id) {
-            let Some((frames, sender)) = next() else {
-                return delivered;
-            };
-            delivered.queued += 1;
-            delivered.bytes += frames.size();
-            self.inbound.push_from(pipes, id, frames, sender);
-        }
-        delivered.full = true;
-        delivered
+        self.inbound.push_datagrams(pipes, id, next, |_| true)
     }
 
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {

@@ -56,22 +56,10 @@ impl Pattern for Dish {
         id: PipeId,
         next: &mut dyn FnMut() -> Option<Received>,
     ) -> Delivered {
-        let mut delivered = Delivered::default();
-        while pipes.accepts_input(id) {
-            let Some((frames, sender)) = next() else {
-                return delivered;
-            };
-            if !group(&frames).is_some_and(|name| self.groups.contains(name)) {
-                delivered.ignored += 1;
-                pipes.discard(frames);
-                continue;
-            }
-            delivered.queued += 1;
-            delivered.bytes += frames.size();
-            self.inbound.push_from(pipes, id, frames, sender);
-        }
-        delivered.full = true;
-        delivered
+        let groups = &self.groups;
+        self.inbound.push_datagrams(pipes, id, next, |frames| {
+            group(frames).is_some_and(|name| groups.contains(name))
+        })
     }
 
     fn send(&mut self, _pipes: &mut Pipes, _frames: &mut Frames) -> Result<usize, SendFailure> {

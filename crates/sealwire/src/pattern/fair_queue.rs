@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use sealwire_zmtp::Frames;
 
-use super::Arrivals;
 use super::pipes::{PipeId, Pipes};
+use super::{Arrivals, Delivered, Received};
 use crate::peer::Peer;
 
 /// The order of the pipes that have something to read.
@@ -44,15 +44,35 @@ impl FairQueue {
     }
 
     /// The same for a pipe that several share, one of whom sent this.
-    pub(crate) fn push_from(
+    fn push_from(&mut self, pipes: &mut Pipes, id: PipeId, frames: Frames, sender: Arc<Peer>) {
+        self.push(pipes, id, frames);
+        pipes.sent_by(id, sender);
+    }
+
+    /// Queues datagrams as long as there is room, without those that are not `wanted`.
+    pub(crate) fn push_datagrams(
         &mut self,
         pipes: &mut Pipes,
         id: PipeId,
-        frames: Frames,
-        sender: Arc<Peer>,
-    ) {
-        self.push(pipes, id, frames);
-        pipes.sent_by(id, sender);
+        next: &mut dyn FnMut() -> Option<Received>,
+        wanted: impl Fn(&Frames) -> bool,
+    ) -> Delivered {
+        let mut delivered = Delivered::default();
+        while pipes.accepts_input(id) {
+            let Some((frames, sender)) = next() else {
+                return delivered;
+            };
+            if !wanted(&frames) {
+                delivered.ignored += 1;
+                pipes.discard(frames);
+                continue;
+            }
+            delivered.queued += 1;
+            delivered.bytes += frames.size();
+            self.push_from(pipes, id, frames, sender);
+        }
+        delivered.full = true;
+        delivered
     }
 
     /// The next message in turn, with the pipe it came through.

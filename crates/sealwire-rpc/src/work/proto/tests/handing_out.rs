@@ -6,6 +6,20 @@ use super::super::{Ended, Hello, Violation};
 use super::world::{ID, World, counters, hello, options, set_aside, take_all};
 use crate::limits::work::{ENOUGH_TASKS, ROUND};
 
+/// A worker whose credit is the bytes of this number of tasks, and how many there are of them.
+fn with_credit_of(credit: u32, tasks: usize, body: &[u8]) -> (World, usize) {
+    let mut world = World::new(options());
+    let worker = world.join(Hello {
+        credit_bytes: credit * (body.len() as u32 + 128),
+        ..hello(64)
+    });
+    for _ in 0..tasks {
+        world.add(body).unwrap();
+    }
+    world.run();
+    (world, worker)
+}
+
 #[test]
 fn a_worker_gets_as_many_tasks_as_its_credit_and_one_more_for_each_that_it_ends() {
     let mut world = World::new(options());
@@ -26,16 +40,7 @@ fn a_worker_gets_as_many_tasks_as_its_credit_and_one_more_for_each_that_it_ends(
 
 #[test]
 fn credit_is_of_bytes_too_and_one_task_may_always_go() {
-    let mut world = World::new(options());
-    let credit_bytes = 3 * (100 + 128);
-    let worker = world.join(Hello {
-        credit_bytes,
-        ..hello(64)
-    });
-    for _ in 0..10 {
-        world.add(&[7; 100]).unwrap();
-    }
-    world.run();
+    let (mut world, worker) = with_credit_of(3, 10, &[7; 100]);
     assert_eq!(take_all(&mut world, worker).len(), 3);
     for left in [3, 3, 1] {
         for _ in 0..3 {
@@ -239,16 +244,7 @@ fn a_worker_that_has_nothing_left_tells_at_once() {
 
 #[test]
 fn outcomes_of_large_tasks_do_not_wait_for_their_number() {
-    let mut world = World::new(options());
-    let credit_bytes = 8 * (1_000 + 128);
-    let worker = world.join(Hello {
-        credit_bytes,
-        ..hello(64)
-    });
-    for _ in 0..12 {
-        world.add(&[0; 1_000]).unwrap();
-    }
-    world.run();
+    let (mut world, worker) = with_credit_of(8, 12, &[0; 1_000]);
     let end = |world: &mut World| {
         world.take(worker).unwrap();
         world.end(worker, Ended::Done, b"").unwrap();
