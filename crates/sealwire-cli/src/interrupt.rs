@@ -76,10 +76,13 @@ pub(crate) fn at_hangup(mut action: impl FnMut() + Send + 'static) -> Result<(),
         .map_err(|e| cannot(&e))?;
     RENEWS.store(true, Ordering::SeqCst);
     threads::spawn(move || {
-        // Several that came meanwhile are one.
-        while came.read(&mut [0; 64]).is_ok_and(|bytes| bytes > 0) {
-            if !requested() {
-                action();
+        loop {
+            match came.read(&mut [0; 64]) {
+                // Several that came meanwhile are one.
+                Ok(1..) if !requested() => action(),
+                Ok(1..) => return,
+                // The signal would be lost on a program that no longer listens.
+                _ => thread::sleep(PAUSE),
             }
         }
     })

@@ -16,6 +16,9 @@ use crate::sockets::options::parse_endpoint;
 use crate::tls_options::TlsOptions;
 use crate::untrusted;
 
+/// Largest answer, in bytes: far more than a proxy has to say, and no more than a line of an error may have.
+const MAX_ANSWER: usize = 512;
+
 /// Options of proxy-control.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -108,6 +111,7 @@ pub(crate) fn run(options: &ControlOptions) -> Result<(), Failure> {
     warn_of_plain_text(options.report, &security, endpoints);
     let builder = Socket::builder(SocketType::Req)
         .security(security)
+        .max_message_size(MAX_ANSWER)
         .send_timeout(options.timeout)
         .receive_timeout(options.timeout)
         .linger(options.timeout);

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use clap::Args;
 use sealwire::blocking::Socket;
 use sealwire::options::Withdrawn;
-use sealwire::{Endpoint, Security};
+use sealwire::{Endpoint, Security, SocketBuilder};
 
 use super::notify;
 use crate::exit::Failure;
@@ -31,17 +31,20 @@ impl RenewalOptions {
         }
     }
 
-    /// Has the keys of these sockets read again at SIGHUP. All of them, or none where one cannot be read.
+    /// Has the keys of these sockets read again at SIGHUP: all of them, or none where one file cannot be read.
     pub(crate) fn renew_sockets(
         self,
         sockets: Vec<Renewed>,
         report: ReportOptions,
     ) -> Result<(), Failure> {
         self.renew(report, move |withdrawn| {
-            let read = sockets.iter().map(|renewed| (renewed.security)());
-            let read: Vec<Security> = read.collect::<Result<_, _>>()?;
-            for (renewed, security) in sockets.iter().zip(read) {
-                renewed.renew(&security, withdrawn)?;
+            let read = sockets.iter().map(Renewed::read);
+            let read: Vec<_> = read.collect::<Result<_, _>>()?;
+            for (renewed, endpoints) in sockets.iter().zip(read) {
+                for (endpoint, options) in endpoints {
+                    let socket = &renewed.socket;
+                    socket.reconfigure_endpoint(endpoint, options, withdrawn)?;
+                }
             }
             Ok(())
         })
@@ -80,25 +83,26 @@ pub(crate) struct Renewed {
 }
 
 impl Renewed {
-    fn renew(&self, security: &Security, withdrawn: Withdrawn) -> Result<(), Failure> {
+    /// Reads all files, and returns the options that each endpoint gets.
+    fn read(&self) -> Result<Vec<(Endpoint, SocketBuilder)>, Failure> {
+        let security = (self.security)()?;
         let bound = self.socket.bound_endpoints().into_iter();
         let connected = self.socket.connected_endpoints().into_iter();
         let all = bound.map(|it| (it, true));
-        for (endpoint, is_bound) in all.chain(connected.map(|it| (it, false))) {
-            // Neither has keys.
-            if matches!(endpoint, Endpoint::Udp { .. } | Endpoint::Inproc(_)) {
-                continue;
-            }
-            let options = self.socket.endpoint_options(endpoint.clone())?;
-            let options = options.security(security.clone());
-            let here = std::slice::from_ref(&endpoint);
-            let options = match is_bound {
-                true => self.tls.apply(options, here, &[])?,
-                false => self.tls.apply(options, &[], here)?,
-            };
-            self.socket
-                .reconfigure_endpoint(endpoint, options, withdrawn)?;
-        }
-        Ok(())
+        let all = all.chain(connected.map(|it| (it, false)));
+        // Neither has keys.
+        let has_none = |it: &Endpoint| matches!(it, Endpoint::Udp { .. } | Endpoint::Inproc(_));
+        all.filter(|(endpoint, _)| !has_none(endpoint))
+            .map(|(endpoint, is_bound)| {
+                let options = self.socket.endpoint_options(endpoint.clone())?;
+                let options = options.security(security.clone());
+                let here = std::slice::from_ref(&endpoint);
+                let options = match is_bound {
+                    true => self.tls.apply(options, here, &[])?,
+                    false => self.tls.apply(options, &[], here)?,
+                };
+                Ok((endpoint, options))
+            })
+            .collect()
     }
 }

@@ -130,6 +130,36 @@ fn keys_that_cannot_be_read_leave_all_as_it_is() {
     rep.finish().expect_code(0);
 }
 
+/// The files of both sides of a proxy count together.
+#[test]
+fn a_file_of_one_socket_keeps_the_keys_of_the_others_too() {
+    let files = Files::new();
+    let options = files.options();
+    let of = |side: &str| -> Vec<String> {
+        let words = options.iter();
+        words.map(|word| word.replace("--", side)).collect()
+    };
+    let (frontend, mut backend) = (of("--frontend-"), of("--backend-"));
+    files.put("server.key", "behind.key");
+    backend[2] = files.keys.path("behind.key");
+    let mut words = vec!["proxy", "--frontend-type", "router", "--frontend-bind", ANY];
+    words.extend(frontend.iter().map(String::as_str));
+    words.extend(["--backend-type", "dealer", "--backend-bind", ANY]);
+    words.extend(backend.iter().map(String::as_str));
+    let mut proxy = start(&words);
+    let lines = [proxy.await_line("listening"), proxy.await_line("listening")];
+    let line = lines.iter().find(|line| line.starts_with("frontend"));
+    let endpoint = line.and_then(|line| line.rsplit(' ').next()).expect("both");
+    files.put("next.key", "now.key");
+    fs::write(files.keys.path("behind.key"), "not a key\n").expect("a file");
+    proxy.signal("-HUP");
+    let told = proxy.await_line("stay as they were");
+    assert!(told.contains("behind.key"), "{told}");
+    files.tries(endpoint, "server.pub", &[]).expect_code(0);
+    let next = files.tries(endpoint, "next.pub", &[]);
+    next.expect_code(OTHER_KEY);
+}
+
 #[test]
 fn calls_and_proxies_change_their_keys_too() {
     let files = Files::new();

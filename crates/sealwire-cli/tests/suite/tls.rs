@@ -114,3 +114,46 @@ fn a_tls_key_that_others_can_read_or_a_group_can_change_is_not_used() {
         }
     }
 }
+
+/// A certificate that cannot be read keeps that of before, at every endpoint.
+#[cfg(unix)]
+#[test]
+fn a_certificate_is_read_again_or_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cert, key) = certificate(folder.path());
+    let old = folder.path().join("old.pem").display().to_string();
+    fs::copy(&cert, &old).expect("a copy");
+    let at = "wss://127.0.0.1:0/inbox";
+    let words = [
+        "rep",
+        "-b",
+        at,
+        "--echo",
+        "--tls-cert",
+        &cert,
+        "--tls-key",
+        &key,
+    ];
+    let mut rep = start(&words);
+    let endpoint = rep.endpoint();
+    let doctor = |ca: &str| run(&["doctor", &endpoint, "-t", "30s", "--tls-ca", ca]);
+    let fine = doctor(&old).expect_code(0);
+    for step in [
+        "TLS            ok",
+        "WebSocket      ok",
+        "the connection stays",
+    ] {
+        assert!(fine.text().contains(step), "{step}: {fine:?}");
+    }
+
+    fs::write(&cert, "no certificate").expect("a file");
+    rep.signal("-HUP");
+    rep.await_line("stay as they were");
+    doctor(&old).expect_code(0);
+
+    let (cert, _) = certificate(folder.path());
+    rep.signal("-HUP");
+    rep.await_line("were read again");
+    doctor(&cert).expect_code(0);
+    doctor(&old).expect_code(14);
+}
