@@ -171,7 +171,7 @@ fn rules(path: &Path) -> Outcome {
         .map_err(|error| failed(format!("{}: {error}", path.display())))?;
     let sources = sealwire_policy::Sources::of_process(true).with_config(absolute);
     let policy = sources.read().map_err(|fault| failed(fault.to_string()))?;
-    let policy = policy.ok_or_else(|| failed(format!("{} has no rules", path.display())))?;
+    let policy = policy.ok_or_else(|| failed(format!("{} holds no rules", path.display())))?;
     let lines: Vec<String> = policy.to_string().lines().map(str::to_owned).collect();
     Ok(lines.join("; "))
 }

@@ -173,7 +173,7 @@ fn read_seed(path: &Path) -> Result<Zeroizing<[u8; 32]>, Failure> {
         Err(_) => Err(Failure::new(
             Code::Failed,
             format!(
-                "{} is no seed: it needs 32 random bytes, or a line of 64 (hex) or 40 (Z85) characters",
+                "{} is not a seed: it needs 32 random bytes, or a line of 64 (hex) or 40 (Z85) characters",
                 path.display()
             ),
         )),

@@ -186,7 +186,7 @@ fn protocol(error: &ProtocolError, address: &str, ours: SocketType) -> Diagnosis
             Step::Greeting,
             Code::Greeting,
             format!(
-                "{address} speaks ZMTP {major}, which has no encryption: upgrade it to libzmq 4 or newer"
+                "{address} speaks ZMTP {major}, which cannot be encrypted: upgrade it to libzmq 4 or newer"
             ),
         ),
         ProtocolError::Closed(CloseKind::DuringHandshake(awaited)) => closed(*awaited, address),

@@ -82,10 +82,10 @@ pub(crate) struct DoctorOptions {
 fn parse_type(name: &str) -> Result<SocketType, String> {
     match name.parse() {
         Ok(SocketType::Stream | SocketType::Dgram) => {
-            Err("a STREAM or DGRAM has no handshake that could fail".to_owned())
+            Err("STREAM and DGRAM do without a handshake, so nothing of it could fail".to_owned())
         }
         Ok(socket_type) => Ok(socket_type),
-        Err(_) => Err("there is no such socket type; one is 'req', another 'sub'".to_owned()),
+        Err(_) => Err("not a socket type: give one such as 'req' or 'sub'".to_owned()),
     }
 }
 
