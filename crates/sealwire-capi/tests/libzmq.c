@@ -173,11 +173,15 @@ static void curve_keys_change(void *context) {
     ZMQ_OK(zmq_connect(old, endpoint));
     exchange(rep, old, 0);
     OK(sealwire_socket_reconfigure_endpoint(rep, endpoint, second, NULL, SEALWIRE_WITHDRAWN_END));
+    /* One or two connections end: libzmq closes what it has disconnected when its socket is next used. */
+    int withdrawn = 0;
     sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
-    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_KEY_WITHDRAWN);
-    sealwire_event_free(event);
+    for (; sealwire_event_cause(event) == SEALWIRE_CAUSE_KEY_WITHDRAWN; withdrawn++) {
+        sealwire_event_free(event);
+        event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+    }
+    CHECK(withdrawn == 1 || withdrawn == 2);
     /* It comes again with the key that it knows, which is no good any more. */
-    event = await_event(monitor, SEALWIRE_EVENT_FAILED);
     CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_HANDSHAKE);
     sealwire_event_free(event);
     exchange(rep, old, 0);
