@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite metrics-check units-check ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench soak instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite metrics-check units-check ruby python clean
 
 all: test lint docs
 
@@ -187,6 +187,13 @@ bench:
 	cd bench && cargo build --release -p sealwire-bench-sockets
 	bench/target/release/sealwire-bench-sockets run --out docs/performance/sockets.json
 	bench/target/release/sealwire-bench-sockets render docs/performance/sockets.json docs/performance.md
+
+## A server for MINUTES with a thousand clients that come and go, keys that change, peers that do not read; its plot. Not in CI.
+MINUTES ?= 60
+soak:
+	cd bench && cargo build --release -p sealwire-bench-soak
+	bench/target/release/sealwire-bench-soak run --minutes $(MINUTES) --samples target/soak.csv
+	bench/target/release/sealwire-bench-soak plot target/soak.csv target/soak.svg
 
 ## Instructions for each message, from PUSH to PULL, by valgrind. `make instructions AGAINST=BINARY`
 ## compares with another build of the same program.

@@ -252,6 +252,11 @@ impl Connector {
         self.retry(stops, now, world)
     }
 
+    /// Whether its socket is closing, and nothing waits for a peer.
+    pub(super) fn is_done(&self) -> bool {
+        self.core.is_closing() && self.core.backlog() == 0
+    }
+
     /// The peer of this session has left. Returns whether the next attempt may be made before the session has ended.
     pub(super) fn left(&mut self, session: SessionKey) -> bool {
         let is_first = self.flushing.is_none();

@@ -142,6 +142,42 @@ fn closing_sends_what_is_queued() {
     }
 }
 
+/// As long as the linger time lasts, a connection that ends while a socket closes is made again for what it left.
+#[test]
+fn closing_connects_again_for_what_is_left() {
+    // Names that nobody else takes meanwhile.
+    for path in Path::all()
+        .into_iter()
+        .filter(|path| path.transport == "ipc")
+    {
+        let pull = path.server(SocketType::Pull).receive_high_water_mark(1);
+        let pull = pull.build_blocking().unwrap();
+        let endpoint = pull.bind(path.endpoint()).unwrap();
+        let push = path.client(SocketType::Push).linger(TIMEOUT);
+        let push = push.build_blocking().unwrap();
+        push.connect(&endpoint).unwrap();
+        push.wait_connected(1).unwrap();
+        // More than the system takes on its way to somebody who does not read.
+        (0..60).for_each(|_| push.try_send(vec![7; 1 << 20]).unwrap());
+        let handle = push.clone();
+        let closing = std::thread::spawn(move || push.close());
+        eventually(
+            "it closes",
+            || matches!(handle.try_send(""), Err(error) if matches!(error.error(), Error::Closed)),
+        );
+        pull.unbind_and_disconnect(&endpoint).unwrap();
+        eventually("its connection has ended", || {
+            handle.counters().disconnects == 1
+        });
+        pull.bind(&endpoint).unwrap();
+        while !closing.is_finished() {
+            let _ = pull.recv_timeout(Duration::from_millis(10));
+        }
+        closing.join().unwrap().unwrap();
+        assert_eq!(handle.counters().dropped_unsent, 0, "{}", path.name());
+    }
+}
+
 #[test]
 fn dropping_a_blocking_socket_sends_what_is_queued() {
     let path = Path::encrypted();

@@ -26,6 +26,9 @@ impl IoThread {
             SourceEvent::Due(_) => self.connector_due(slot, self.reactor.now()),
             // It never asks for more time, and a backlog needs its peer.
             SourceEvent::TimeSlice | SourceEvent::SocketClosing { backlog: true } => {}
+            SourceEvent::SocketClosing { backlog: false } if self.is_connected(slot) => {
+                // Its connection may end before everything is sent.
+            }
             SourceEvent::Withdrawn => self.withdraw_connector(slot),
             // Its connection is drained by itself.
             SourceEvent::SocketClosing { backlog: false }
@@ -47,6 +50,11 @@ impl IoThread {
                 }
             }
         }
+    }
+
+    fn is_connected(&mut self, slot: usize) -> bool {
+        let connector = self.sources.connector(slot);
+        connector.is_some_and(|it| matches!(it.state, connector::State::Connected(_)))
     }
 
     /// Makes no more attempts. A connection that it made ends once it has sent what is queued; a handshake ends at
@@ -236,7 +244,7 @@ impl IoThread {
             self.remove_endpoint(slot);
             return;
         };
-        if connector.core.is_closing() && connector.core.backlog() == 0 {
+        if connector.is_done() {
             self.remove_endpoint(slot);
             return;
         }

@@ -265,6 +265,10 @@ impl IoThread {
         if let Origin::Connector { slot, .. } = origin
             && let Some(connector) = self.sources.connector_of(origin)
         {
+            if connector.is_done() {
+                self.remove_endpoint(slot);
+                return;
+            }
             let at = connector.ended(ready_for, by_the_protocol, now, &*self.reactor.world);
             self.wait_to_retry(slot, at);
         }
