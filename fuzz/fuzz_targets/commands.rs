@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use sealwire_zmtp::wire::command::subscription::group;
-use sealwire_zmtp::wire::command::{Command, split};
+use sealwire_zmtp::wire::command::{Command, missed, split};
 
 fuzz_target!(|body: &[u8]| {
     let Ok(command) = Command::parse(body) else {
@@ -22,6 +22,10 @@ fuzz_target!(|body: &[u8]| {
         Command::Join(name) | Command::Leave(name) => {
             assert_eq!(name, data);
             assert_eq!(group(name, "JOIN").is_ok(), (1..=255).contains(&name.len()));
+        }
+        Command::Missed(number) => {
+            assert_eq!(number, data);
+            assert_eq!(missed::parse(number).is_ok(), number.len() == 8);
         }
         Command::Unknown => {}
     }

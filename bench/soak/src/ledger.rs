@@ -1,4 +1,4 @@
-//! Who has sent how much, and what has come of it. A client that has left is settled once all of its messages are here, or,
+//! Accounts of what each client has sent, and of what has come of it. A client that has left is settled once all of its messages are here, or,
 //! where it was cut off, a while later; then it is forgotten.
 
 use std::collections::HashMap;

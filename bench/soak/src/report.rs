@@ -1,4 +1,4 @@
-//! What is said at the end: how flat it was, and what became of everything that was sent.
+//! The report at the end: how flat it was, and what became of everything that was sent.
 
 use sealwire_bench_measure::statistics::median;
 

@@ -18,8 +18,8 @@ pub(crate) struct Event {
 #[pymethods]
 impl Event {
     /// What it is: `listening`, `accepted`, `accept_failed`, `connecting`, `connected`, `ready`, `subscribed`,
-    /// `failed`, `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped`, `anyone_allowed`,
-    /// `nobody_allowed` or `unbound`.
+    /// `drops_began`, `drops_ended`, `messages_missed`, `failed`, `disconnected`, `retrying`, `gave_up`, `warning`,
+    /// `datagrams_dropped`, `anyone_allowed`, `nobody_allowed` or `unbound`.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.inner {
@@ -30,6 +30,9 @@ impl Event {
             Happened::Connected { .. } => "connected",
             Happened::Ready { .. } => "ready",
             Happened::Subscribed { .. } => "subscribed",
+            Happened::DropsBegan { .. } => "drops_began",
+            Happened::DropsEnded { .. } => "drops_ended",
+            Happened::MessagesMissed { .. } => "messages_missed",
             Happened::Failed(_) => "failed",
             Happened::Disconnected { .. } => "disconnected",
             Happened::Retrying { .. } => "retrying",
@@ -121,12 +124,14 @@ impl Event {
         }
     }
 
-    /// Which attempt in a row to connect again it is, or how many datagrams were dropped.
+    /// Which attempt in a row to connect again it is, or how many datagrams or messages were dropped or missed.
     #[getter]
     fn count(&self) -> Option<u64> {
         match &self.inner {
             Happened::Retrying { attempt, .. } => Some((*attempt).into()),
-            Happened::DatagramsDropped { count, .. } => Some(*count),
+            Happened::DatagramsDropped { count, .. }
+            | Happened::DropsEnded { count, .. }
+            | Happened::MessagesMissed { count, .. } => Some(*count),
             _ => None,
         }
     }

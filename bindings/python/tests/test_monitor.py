@@ -43,6 +43,30 @@ def test_the_life_of_a_connection(pair: Pairs) -> None:
     assert of_server.lost == 0
 
 
+def test_both_sides_hear_of_messages_that_were_dropped(pair: Pairs) -> None:
+    pub = pair.socket(sealwire.PUB, sndhwm=2)
+    sub = pair.socket(sealwire.SUB, rcvhwm=2)
+    of_pub, of_sub = pub.monitor(), sub.monitor()
+    pub.bind("inproc://drops")
+    sub.connect("inproc://drops")
+    sub.subscribe("")
+    pub.wait_subscribed("", timeout=TIMEOUT)
+    for _ in range(100):
+        pub.send("news")
+    dropped = pub.counters["dropped_at_send"]
+    assert 0 < dropped < 100
+    began = next(event for event in of_pub if event.kind == "drops_began")
+    assert began.peer is not None and began.peer.socket_type == "SUB" and began.count is None
+    for _ in range(100 - dropped):
+        assert sub.recv() == b"news"
+    with pytest.raises(sealwire.Again):
+        sub.recv(flags=sealwire.NOBLOCK)
+    assert sub.counters["missed"] == dropped
+    for monitor, kind in [(of_pub, "drops_ended"), (of_sub, "messages_missed")]:
+        told = next(event for event in monitor if event.kind == kind)
+        assert told.count is not None and 0 < told.count <= dropped
+
+
 def test_nobody_there_is_tried_again(pair: Pairs) -> None:
     push = pair.socket(sealwire.PUSH, reconnect_ivl=1, linger=0)
     monitor = push.monitor()

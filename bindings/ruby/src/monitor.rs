@@ -112,6 +112,9 @@ impl Event {
             Inner::Connected { .. } => "connected",
             Inner::Ready { .. } => "ready",
             Inner::Subscribed { .. } => "subscribed",
+            Inner::DropsBegan { .. } => "drops_began",
+            Inner::DropsEnded { .. } => "drops_ended",
+            Inner::MessagesMissed { .. } => "messages_missed",
             Inner::Failed(_) => "failed",
             Inner::Disconnected { .. } => "disconnected",
             Inner::Retrying { .. } => "retrying",
@@ -178,7 +181,9 @@ impl Event {
 
     fn count(&self) -> Option<u64> {
         match &self.0 {
-            Inner::DatagramsDropped { count, .. } => Some(*count),
+            Inner::DatagramsDropped { count, .. }
+            | Inner::DropsEnded { count, .. }
+            | Inner::MessagesMissed { count, .. } => Some(*count),
             _ => None,
         }
     }

@@ -27,6 +27,25 @@ class MonitorTest < SealwireTest
     assert_equal 0, server.lost
   end
 
+  def test_both_sides_hear_of_messages_that_were_dropped
+    pub, sub = socket(:PUB, send_high_water_mark: 2), socket(:SUB, receive_high_water_mark: 2)
+    of_pub, of_sub = pub.monitor, sub.monitor
+    pub.bind("inproc://drops")
+    sub.connect("inproc://drops")
+    sub.subscribe("")
+    pub.wait_subscribed("", 1, timeout: TIMEOUT)
+    100.times { pub << "news" }
+    dropped = pub.counters[:dropped_at_send]
+    assert_includes 1..99, dropped
+    began = await(of_pub, :drops_began)
+    assert_equal [:SUB, nil], [began.peer.socket_type, began.count]
+    (100 - dropped).times { assert_equal "news", sub.receive.first }
+    assert_nil sub.try_receive
+    assert_equal dropped, sub.counters[:missed]
+    assert_includes 1..dropped, await(of_pub, :drops_ended).count
+    assert_includes 1..dropped, await(of_sub, :messages_missed).count
+  end
+
   def test_both_ends_of_a_connection
     pull, push = socket(:PULL), socket(:PUSH)
     of_pull, of_push = pull.monitor, push.monitor

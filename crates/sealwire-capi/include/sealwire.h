@@ -230,6 +230,22 @@
 #define SEALWIRE_EVENT_CONNECTING 16
 
 /**
+ * Kind of an event: the queue for a peer is full, and messages for it are dropped. Once a second for a peer at most.
+ */
+#define SEALWIRE_EVENT_DROPS_BEGAN 17
+
+/**
+ * Kind of an event: half of the queue for the peer is free again, or the peer is gone. `sealwire_event_count` has the
+ * messages that were dropped since the last such event.
+ */
+#define SEALWIRE_EVENT_DROPS_ENDED 18
+
+/**
+ * Kind of an event: a publisher of Sealwire says how many messages it has dropped for this socket; `sealwire_event_count`.
+ */
+#define SEALWIRE_EVENT_MESSAGES_MISSED 19
+
+/**
  * Cause of a failure: the event is none.
  */
 #define SEALWIRE_CAUSE_NONE 0
@@ -1481,6 +1497,10 @@ typedef struct {
    */
   uint64_t replaced;
   /**
+   * Messages that publishers of Sealwire dropped for this socket, as they say.
+   */
+  uint64_t missed;
+  /**
    * Received messages that the type of the socket has no use for.
    */
   uint64_t dropped_at_receive;
@@ -2533,6 +2553,12 @@ void sealwire_monitor_free(sealwire_monitor *monitor);
 int32_t sealwire_event_kind(const sealwire_event *event);
 
 /**
+ * How many messages or datagrams an event tells of: those of `SEALWIRE_EVENT_DROPS_ENDED`, `SEALWIRE_EVENT_MESSAGES_MISSED` and
+ * `SEALWIRE_EVENT_DATAGRAMS_DROPPED`, and attempts of `SEALWIRE_EVENT_ACCEPT_FAILED`. 0 for others and for NULL.
+ */
+uint64_t sealwire_event_count(const sealwire_event *event);
+
+/**
  * Why a connection failed: one of `SEALWIRE_CAUSE_...`; `SEALWIRE_CAUSE_NONE` for other events, and
  * -1 for NULL.
  */
@@ -2590,7 +2616,7 @@ bool sealwire_event_is_by_peer(const sealwire_event *event);
 uint64_t sealwire_event_connection(const sealwire_event *event);
 
 /**
- * The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED`, `SEALWIRE_EVENT_DISCONNECTED`, and of
+ * The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED`, `SEALWIRE_EVENT_DISCONNECTED`, those of drops, and of
  * `SEALWIRE_EVENT_FAILED` where it had been ready; else NULL. Belongs to the event.
  */
 const sealwire_peer *sealwire_event_peer(const sealwire_event *event);

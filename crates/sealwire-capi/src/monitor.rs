@@ -51,6 +51,13 @@ pub const SEALWIRE_EVENT_SUBSCRIBED: i32 = 14;
 pub const SEALWIRE_EVENT_NOBODY_ALLOWED: i32 = 15;
 /// Kind of an event: an attempt to connect begins.
 pub const SEALWIRE_EVENT_CONNECTING: i32 = 16;
+/// Kind of an event: the queue for a peer is full, and messages for it are dropped. Once a second for a peer at most.
+pub const SEALWIRE_EVENT_DROPS_BEGAN: i32 = 17;
+/// Kind of an event: half of the queue for the peer is free again, or the peer is gone. `sealwire_event_count` has the
+/// messages that were dropped since the last such event.
+pub const SEALWIRE_EVENT_DROPS_ENDED: i32 = 18;
+/// Kind of an event: a publisher of Sealwire says how many messages it has dropped for this socket; `sealwire_event_count`.
+pub const SEALWIRE_EVENT_MESSAGES_MISSED: i32 = 19;
 
 /// Cause of a failure: the event is none.
 pub const SEALWIRE_CAUSE_NONE: i32 = 0;
@@ -288,6 +295,9 @@ pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
         Event::Connected { .. } => SEALWIRE_EVENT_CONNECTED,
         Event::Ready { .. } => SEALWIRE_EVENT_READY,
         Event::Subscribed { .. } => SEALWIRE_EVENT_SUBSCRIBED,
+        Event::DropsBegan { .. } => SEALWIRE_EVENT_DROPS_BEGAN,
+        Event::DropsEnded { .. } => SEALWIRE_EVENT_DROPS_ENDED,
+        Event::MessagesMissed { .. } => SEALWIRE_EVENT_MESSAGES_MISSED,
         Event::Failed(_) => SEALWIRE_EVENT_FAILED,
         Event::Disconnected { .. } => SEALWIRE_EVENT_DISCONNECTED,
         Event::Retrying { .. } => SEALWIRE_EVENT_RETRYING,
@@ -298,6 +308,19 @@ pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
         Event::AnyoneAllowed { .. } => SEALWIRE_EVENT_ANYONE_ALLOWED,
         Event::NobodyAllowed { .. } => SEALWIRE_EVENT_NOBODY_ALLOWED,
         _ => SEALWIRE_EVENT_OTHER,
+    })
+}
+
+/// How many messages or datagrams an event tells of: those of `SEALWIRE_EVENT_DROPS_ENDED`, `SEALWIRE_EVENT_MESSAGES_MISSED` and
+/// `SEALWIRE_EVENT_DATAGRAMS_DROPPED`, and attempts of `SEALWIRE_EVENT_ACCEPT_FAILED`. 0 for others and for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_count(event: Option<&sealwire_event>) -> u64 {
+    event.map_or(0, |event| match event.event {
+        Event::DropsEnded { count, .. }
+        | Event::MessagesMissed { count, .. }
+        | Event::DatagramsDropped { count, .. }
+        | Event::AcceptFailed { count, .. } => count,
+        _ => 0,
     })
 }
 
@@ -395,7 +418,7 @@ pub extern "C" fn sealwire_event_connection(event: Option<&sealwire_event>) -> u
         .unwrap_or(0)
 }
 
-/// The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED`, `SEALWIRE_EVENT_DISCONNECTED`, and of
+/// The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED`, `SEALWIRE_EVENT_DISCONNECTED`, those of drops, and of
 /// `SEALWIRE_EVENT_FAILED` where it had been ready; else NULL. Belongs to the event.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_event_peer(event: Option<&sealwire_event>) -> *const sealwire_peer {

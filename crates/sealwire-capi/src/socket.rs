@@ -461,6 +461,8 @@ pub struct sealwire_counters {
     pub dropped_unread: u64,
     /// Messages that a newer one replaced before they were sent or read.
     pub replaced: u64,
+    /// Messages that publishers of Sealwire dropped for this socket, as they say.
+    pub missed: u64,
     /// Received messages that the type of the socket has no use for.
     pub dropped_at_receive: u64,
     /// Handshakes completed.
@@ -495,6 +497,7 @@ pub extern "C" fn sealwire_socket_counters(
             unconfirmed: counters.unconfirmed,
             dropped_unread: counters.dropped_unread,
             replaced: counters.replaced,
+            missed: counters.missed,
             dropped_at_receive: counters.dropped_at_receive,
             handshakes_completed: counters.handshakes_completed,
             handshakes_failed: counters.handshakes_failed,

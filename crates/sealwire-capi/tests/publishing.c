@@ -92,6 +92,54 @@ static void counts(const sealwire_security *none) {
     sealwire_socket_free(sub);
 }
 
+/* Both sides hear of messages that find no room: nobody takes anything while the subscriber reads nothing. */
+static void drops(const sealwire_security *none) {
+    enum { QUEUE = 2, SENT = 100 };
+    sealwire_options *options = options_with_timeouts();
+    sealwire_socket *publisher = NULL, *subscriber = NULL;
+    sealwire_monitor *of_publisher = NULL, *of_subscriber = NULL;
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_SEND_HIGH_WATER_MARK, QUEUE));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_RECEIVE_HIGH_WATER_MARK, QUEUE));
+    OK(sealwire_socket_new(SEALWIRE_PUB, none, options, &publisher));
+    OK(sealwire_socket_new(SEALWIRE_SUB, none, options, &subscriber));
+    sealwire_options_free(options);
+    OK(sealwire_monitor_new(publisher, &of_publisher));
+    OK(sealwire_monitor_new(subscriber, &of_subscriber));
+    OK(sealwire_socket_bind(publisher, "inproc://c-drops", NULL));
+    OK(sealwire_socket_connect(subscriber, "inproc://c-drops"));
+    subscribe(subscriber, "");
+    OK(sealwire_socket_wait_subscribed(publisher, "", 0, 1, TIMEOUT));
+    for (int i = 0; i < SENT; i++) {
+        send_text(publisher, "news");
+    }
+    sealwire_counters counters;
+    OK(sealwire_socket_counters(publisher, &counters));
+    const uint64_t dropped = counters.dropped_at_send;
+    CHECK(dropped > 0 && dropped < SENT);
+    sealwire_event *event = await_event(of_publisher, SEALWIRE_EVENT_DROPS_BEGAN);
+    CHECK(sealwire_event_peer(event) != NULL && sealwire_event_count(event) == 0);
+    sealwire_event_free(event);
+    for (uint64_t i = dropped; i < SENT; i++) {
+        receive_text(subscriber, "news");
+    }
+    RETURNS(SEALWIRE_ERROR_WOULD_BLOCK, sealwire_socket_recv(subscriber, SEALWIRE_NO_WAIT, &(sealwire_message *){NULL}));
+    OK(sealwire_socket_counters(subscriber, &counters));
+    CHECK(counters.missed == dropped);
+    event = await_event(of_publisher, SEALWIRE_EVENT_DROPS_ENDED);
+    uint64_t told = sealwire_event_count(event);
+    CHECK(0 < told && told <= dropped);
+    sealwire_event_free(event);
+    event = await_event(of_subscriber, SEALWIRE_EVENT_MESSAGES_MISSED);
+    told = sealwire_event_count(event);
+    CHECK(0 < told && told <= dropped && sealwire_event_peer(event) != NULL);
+    sealwire_event_free(event);
+    CHECK(sealwire_event_count(NULL) == 0);
+    sealwire_monitor_free(of_publisher);
+    sealwire_monitor_free(of_subscriber);
+    sealwire_socket_free(subscriber);
+    sealwire_socket_free(publisher);
+}
+
 static void of_other_types(const sealwire_security *none) {
     const int32_t of[] = {SEALWIRE_OPTION_XPUB_MANUAL_LAST_VALUE, SEALWIRE_OPTION_XSUB_VERBOSE_UNSUBSCRIBE};
     for (int i = 0; i < 2; i++) {
@@ -109,6 +157,7 @@ int main(void) {
     last_value(none);
     every_cancellation(none);
     counts(none);
+    drops(none);
     of_other_types(none);
     sealwire_security_free(none);
     return 0;

@@ -174,6 +174,9 @@ impl Report {
             Event::Listening { .. } | Event::NobodyAllowed { .. } => Some(0),
             Event::AcceptFailed { .. } => self.lines.pass("accept_failed"),
             Event::Warning { .. } => self.lines.pass("warning"),
+            Event::DropsBegan { .. } => self.lines.pass("drops_began"),
+            Event::DropsEnded { .. } => self.lines.pass("drops_ended"),
+            Event::MessagesMissed { .. } => self.lines.pass("messages_missed"),
             _ => None,
         }
     }
@@ -226,6 +229,8 @@ struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<u64>,
@@ -242,6 +247,9 @@ impl From<&Event> for Record {
             Event::Connected { .. } => "connected",
             Event::Ready { .. } => "ready",
             Event::Subscribed { .. } => "subscribed",
+            Event::DropsBegan { .. } => "drops_began",
+            Event::DropsEnded { .. } => "drops_ended",
+            Event::MessagesMissed { .. } => "messages_missed",
             Event::Failed(_) => "failed",
             Event::Disconnected { .. } => "disconnected",
             Event::Retrying { .. } => "retrying",
@@ -272,6 +280,10 @@ impl From<&Event> for Record {
             Event::Failed(failure) => Record {
                 cause: Some(failure.cause().name()),
                 was_ready: Some(failure.was_ready()),
+                ..record
+            },
+            Event::DropsEnded { count, .. } | Event::MessagesMissed { count, .. } => Record {
+                count: Some(*count),
                 ..record
             },
             Event::Retrying { attempt, delay, .. } => Record {

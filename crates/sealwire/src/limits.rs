@@ -64,6 +64,9 @@ pub const MAX_SUBSCRIPTION_CHANGES: usize = MAX_TOPIC_BYTES_PER_PEER;
 /// message of many, and takes none for a while, keeps 2 MiB that way; further messages are queued by
 /// themselves.
 pub const MAX_FRAMED_RANGES: usize = 128;
+/// Beginnings and ends of dropping, and numbers of missed messages, that wait to be told while a thread that tells
+/// them is held up.
+pub const MAX_DROP_EVENTS: usize = 1_024;
 /// Longest frame that a buffer is made for before any of it is there, in bytes.
 pub const MAX_EXPECTED_FRAME: usize = 1 << 20;
 /// The protocol is given more messages to send while it holds fewer bytes than this.

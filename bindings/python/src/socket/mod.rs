@@ -334,6 +334,7 @@ impl SocketCore {
             ("unconfirmed", counters.unconfirmed),
             ("dropped_unread", counters.dropped_unread),
             ("replaced", counters.replaced),
+            ("missed", counters.missed),
             ("dropped_at_receive", counters.dropped_at_receive),
             ("handshakes_completed", counters.handshakes_completed),
             ("handshakes_failed", counters.handshakes_failed),

@@ -487,6 +487,7 @@ impl Socket {
             ("unconfirmed", counters.unconfirmed),
             ("dropped_unread", counters.dropped_unread),
             ("replaced", counters.replaced),
+            ("missed", counters.missed),
             ("dropped_at_receive", counters.dropped_at_receive),
             ("handshakes_completed", counters.handshakes_completed),
             ("handshakes_failed", counters.handshakes_failed),

@@ -9,6 +9,7 @@ use crate::limits::{Limits, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID};
 use crate::mechanism::{Local, MechanismConfig};
 use crate::provider::Provider;
 use crate::socket_type::SocketType;
+use crate::wire::command::missed;
 use crate::wire::metadata::{self, LocalMetadata};
 
 /// Everything that is the same for all connections of one endpoint.
@@ -28,6 +29,9 @@ pub struct Config {
     /// Whether contexts of PING and PONG that are longer than the protocol allows are cut off, as libzmq does with those
     /// of PING; else they are errors. Default `false`.
     pub cuts_heartbeat_contexts: bool,
+    /// Whether the peer is asked to say how many messages it drops for this side ([`Event::Missed`](super::Event::Missed)):
+    /// of use to SUB, XSUB and DISH. Default `false`.
+    pub asks_for_missed: bool,
     /// How the peers prove themselves and protect what they say.
     pub mechanism: MechanismConfig,
     /// Properties of the application, sent in the handshake beside `Socket-Type` and `Identity`.
@@ -49,6 +53,7 @@ impl Config {
             announces_empty_routing_id: false,
             heartbeats_to_zmtp_3_0: false,
             cuts_heartbeat_contexts: false,
+            asks_for_missed: false,
             mechanism: MechanismConfig::null(),
             metadata: Vec::new(),
             limits: Limits::default(),
@@ -83,7 +88,7 @@ impl Config {
         for (index, (name, _)) in self.metadata.iter().enumerate() {
             metadata::checked_name(name.as_bytes()).ok_or(ConfigError::PropertyName)?;
             let earlier = self.metadata[..index].iter().map(|(name, _)| &**name);
-            if [metadata::SOCKET_TYPE, metadata::IDENTITY]
+            if [metadata::SOCKET_TYPE, metadata::IDENTITY, missed::PROPERTY]
                 .into_iter()
                 .chain(earlier)
                 .any(|taken| taken.eq_ignore_ascii_case(name))
@@ -105,6 +110,7 @@ impl Config {
             socket_type: self.socket_type,
             routing_id: &self.routing_id,
             announces_empty: self.announces_empty_routing_id,
+            asks_for_missed: self.asks_for_missed,
             additional: &self.metadata,
         }
     }

@@ -7,7 +7,7 @@ use super::{Connection, Event};
 use crate::error::Error;
 use crate::message::{Frame, Frames};
 use crate::wire::command::subscription::{Change, group};
-use crate::wire::command::{Command, heartbeat};
+use crate::wire::command::{Command, heartbeat, missed};
 
 impl Connection {
     /// Takes the frames of `spans` off the front of `input`.
@@ -78,6 +78,9 @@ impl Connection {
                 self.events
                     .push(Event::Cancel(Bytes::copy_from_slice(group)));
             }
+            Command::Missed(data) if self.config.asks_for_missed => {
+                self.events.push(Event::Missed(missed::parse(data)?));
+            }
             Command::Ping(ping) => self.liveness.pinged(ping),
             Command::Error(reason) => {
                 let verified = self.receiver.verifies();
@@ -88,6 +91,7 @@ impl Connection {
             | Command::Cancel(_)
             | Command::Join(_)
             | Command::Leave(_)
+            | Command::Missed(_)
             | Command::Unknown => {}
         }
         Ok(())

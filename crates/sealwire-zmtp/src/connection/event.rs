@@ -25,6 +25,9 @@ pub enum Event {
     Subscribe(Bytes),
     /// The peer gave a subscription up (local socket PUB or XPUB) or left a group (RADIO).
     Cancel(Bytes),
+    /// The peer has dropped this many messages for this side since it last said so. Only where
+    /// [`Config::asks_for_missed`](super::Config::asks_for_missed) asks for it. The peer says what it likes.
+    Missed(u64),
     /// A whole message, verified where the mechanism can.
     Message(Frames),
     /// Something the user should know and the connection survives.
@@ -46,6 +49,8 @@ pub struct PeerInfo {
     /// The key of this side that the handshake was done with: of a server that has several, the one that the
     /// client knows. `None` with NULL and PLAIN.
     pub local_key: Option<PublicKey>,
+    /// Whether the peer asks to be told how many messages are dropped for it.
+    pub asks_for_missed: bool,
     /// The name that the authenticator gave to the peer.
     pub user_id: Option<String>,
     /// The mechanism of the handshake.

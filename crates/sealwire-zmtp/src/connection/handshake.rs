@@ -18,6 +18,7 @@ use crate::mechanism::{
 };
 use crate::mechanism_type::Mechanism;
 use crate::wire::command::error;
+use crate::wire::command::missed;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};
 
@@ -397,6 +398,7 @@ impl Connection {
             local_key,
             protection,
         } = established;
+        let asks_for_missed = metadata.all.get(missed::PROPERTY) == Some(missed::ASKED);
         let peer = Arc::new(PeerInfo {
             socket_type: metadata.socket_type,
             routing_id: metadata.routing_id,
@@ -404,6 +406,7 @@ impl Connection {
             public_key,
             local_key,
             user_id,
+            asks_for_missed,
             mechanism: agreed.settings.mechanism(),
             zmtp_minor: agreed.zmtp_minor,
         });

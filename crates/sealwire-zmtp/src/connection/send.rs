@@ -11,7 +11,7 @@ use crate::limits::{LARGE_FRAME, PONG_BACKLOG};
 use crate::message::Frames;
 use crate::socket_type::SocketType;
 use crate::wire::command::subscription::Change;
-use crate::wire::command::{self, error, heartbeat};
+use crate::wire::command::{self, error, heartbeat, missed};
 use crate::wire::frame::{COMMAND, Header, MORE};
 
 /// Why a message was not staged. Every variant gives the message back.
@@ -110,6 +110,14 @@ impl Connection {
             self.stage(0, &[&[change.message_byte()], topic].concat());
         } else {
             self.stage(COMMAND, &command::body(change.command(), &[topic]));
+        }
+    }
+
+    /// Tells the peer how many messages for it were dropped, if it asks for that. Without effect unless the
+    /// connection is ready.
+    pub fn tell_missed(&mut self, messages: u64) {
+        if self.peer().is_some_and(|peer| peer.asks_for_missed) {
+            self.stage(COMMAND, &missed::body(messages));
         }
     }
 

@@ -25,8 +25,10 @@ pub enum ConfigError {
         "a metadata name is empty, too long or has other characters: it may have 1 to 255 letters, digits and '-_.+'"
     )]
     PropertyName,
-    /// A name occurs twice, or is one of `Socket-Type` and `Identity`, which are set elsewhere.
-    #[error("a metadata name occurs twice (the connection adds Socket-Type and Identity itself)")]
+    /// A name occurs twice, or is one of `Socket-Type`, `Identity` and `X-Sealwire-Missed`, which are set elsewhere.
+    #[error(
+        "a metadata name occurs twice (the connection adds Socket-Type, Identity and X-Sealwire-Missed itself)"
+    )]
     DuplicateProperty,
     /// The metadata would not fit into the handshake.
     #[error(

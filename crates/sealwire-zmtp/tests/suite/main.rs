@@ -12,6 +12,7 @@ mod curve;
 mod greeting;
 mod heartbeat;
 mod limits;
+mod missed;
 mod null;
 mod output;
 mod plain;

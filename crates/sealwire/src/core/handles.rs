@@ -416,6 +416,7 @@ impl SocketCore {
         counters.messages_received = traffic.messages_received;
         counters.bytes_received = traffic.bytes_received;
         counters.replaced = pipes.replaced();
+        counters.missed = pipes.missed();
         counters.dropped_unread += state.life.unread() as u64;
         counters
     }

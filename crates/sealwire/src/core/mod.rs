@@ -60,9 +60,10 @@ use self::queues::Queues;
 use self::readable::Readable;
 pub(crate) use self::usable::UsableBy;
 use crate::error::Error;
-use crate::monitor::{Hub, LiveCounters};
+use crate::guard;
+use crate::monitor::{Event, Hub, LiveCounters};
 use crate::options::{OptionsError, SocketOptions};
-use crate::pattern::Signals;
+use crate::pattern::{DropEvent, Signals};
 use crate::waiting::{Interrupt, Signal};
 #[cfg(unix)]
 use crate::waiting::{Pollable, Pollers, Ready};
@@ -199,8 +200,28 @@ impl SocketCore {
     /// subscribers of a message allocates nothing.
     #[inline(never)]
     fn carry_out(&self, signals: Signals) {
+        let tells = signals.tells;
         if let Some(delivered) = signals.deliver() {
             self.lock().queues.pipes.reuse_signals(delivered);
+        }
+        if tells {
+            self.tell_of_drops();
+        }
+    }
+
+    /// Tells of drops in the order in which they happened: what another thread leaves meanwhile too.
+    #[cold]
+    fn tell_of_drops(&self) {
+        let mut telling = false;
+        loop {
+            let next = self.lock().queues.pipes.drop_events.next(&mut telling);
+            let Some(drop_event) = next else { return };
+            let event = match drop_event {
+                DropEvent::Began(peer) => Event::DropsBegan { peer },
+                DropEvent::Ended(peer, count) => Event::DropsEnded { peer, count },
+                DropEvent::Missed(peer, count) => Event::MessagesMissed { peer, count },
+            };
+            guard::contain("telling of drops", || self.hub.emit(event));
         }
     }
 

@@ -12,6 +12,7 @@ use sealwire_zmtp::{Config, MechanismConfig};
 use super::context::Engine;
 use super::cookies::{ServerCookies, new_cookies};
 use crate::options::SocketOptions;
+use crate::peer::may_miss;
 use crate::security::{EncryptedServer, Kind};
 
 /// Cookie keys for a server, put on the list of those to rotate.
@@ -28,6 +29,7 @@ pub(super) fn protocol_config(engine: &dyn Engine, options: &SocketOptions) -> C
         announces_empty_routing_id: options.as_libzmq,
         heartbeats_to_zmtp_3_0: options.as_libzmq,
         cuts_heartbeat_contexts: options.as_libzmq,
+        asks_for_missed: !options.as_libzmq && may_miss(options.socket_type),
         mechanism: mechanism(engine, options),
         metadata: options.metadata.clone(),
         limits: Limits {

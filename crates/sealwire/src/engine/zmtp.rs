@@ -87,6 +87,7 @@ impl Wire for Connection {
                 Event::Message(frames) => return Some(FromPeer::Message(frames)),
                 Event::Subscribe(topic) => return Some(FromPeer::Subscribe(topic)),
                 Event::Cancel(topic) => return Some(FromPeer::Cancel(topic)),
+                Event::Missed(count) => return Some(FromPeer::Missed(count)),
                 event => other(event),
             }
         }
@@ -111,6 +112,7 @@ impl Wire for Connection {
                 Item::Framed(framed) => send_framed(self, framed),
                 Item::Subscribe(topic) => self.subscribe(&topic),
                 Item::Cancel(topic) => self.cancel(&topic),
+                Item::Missed(count) => self.tell_missed(count),
                 // One type for what is queued and what links get: with two, each message would be moved once more
                 // between queue and link.
                 Item::FramedRange(_) | Item::Changes(_) => {

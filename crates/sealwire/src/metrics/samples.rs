@@ -157,6 +157,7 @@ impl SocketMetrics {
         ] {
             samples.add(&t::DROPPED, [reason.into()], dropped);
         }
+        samples.add(&t::MISSED, [], counters.missed);
         samples.add(&t::BACKLOG, [], self.backlog);
         samples.add(&t::HANDSHAKES, [], counters.handshakes_completed);
         let before = self.failures.before_ready().map(|it| ("handshake", it));

@@ -63,6 +63,8 @@ metrics! {
         "Payload bytes of these.";
     DROPPED "sealwire_dropped_messages_total" Counter ["socket", "type", "reason"]
         "Messages that were dropped, and those that may be lost (unconfirmed).";
+    MISSED "sealwire_missed_messages_total" Counter ["socket", "type"]
+        "Messages that publishers of Sealwire dropped for this socket, as they say.";
     QUEUED "sealwire_queue_messages" Gauge ["socket", "type", "direction"]
         "Messages that wait in the queues of all peers.";
     QUEUED_BYTES "sealwire_queue_bytes" Gauge ["socket", "type", "direction"]

@@ -49,6 +49,8 @@ crate::counters! {
         bytes_received,
         /// Messages that a newer one replaced before they were sent or read (`conflate`, `req_relaxed`).
         replaced,
+        /// Messages that publishers of Sealwire dropped for this socket (SUB, XSUB, DISH), as they say.
+        missed,
     }
 }
 

@@ -85,6 +85,28 @@ pub enum Event {
         /// The peer that is connected.
         peer: Arc<Peer>,
     },
+    /// The queue for a peer is full, and messages for it are dropped (PUB, XPUB, RADIO, ROUTER, REP, XSUB). Once a second for a
+    /// peer at most.
+    DropsBegan {
+        /// The peer that takes too little.
+        peer: Arc<Peer>,
+    },
+    /// Half of the queue for the peer is free, or the peer is gone: no more are dropped. Follows each
+    /// [`DropsBegan`](Event::DropsBegan).
+    DropsEnded {
+        /// The peer.
+        peer: Arc<Peer>,
+        /// Messages for it that were dropped since the last such event.
+        count: u64,
+    },
+    /// SUB, XSUB, DISH: a publisher of Sealwire says that it has dropped messages for this socket, as they were not taken in time. Once a
+    /// second for a peer at most.
+    MessagesMissed {
+        /// The publisher, or what stands for it.
+        peer: Arc<Peer>,
+        /// Messages that it has dropped since the last such event.
+        count: u64,
+    },
     /// A connection failed: it could not be made, its handshake failed, or it broke later.
     Failed(ConnectionFailure),
     /// A connection ended as it should: the peer closed it between two messages, or we did.
@@ -236,6 +258,9 @@ impl Event {
         match self {
             Event::Ready { peer }
             | Event::Subscribed { peer }
+            | Event::DropsBegan { peer }
+            | Event::DropsEnded { peer, .. }
+            | Event::MessagesMissed { peer, .. }
             | Event::Disconnected { peer, .. } => Some(peer),
             Event::Failed(failure) => failure.peer(),
             _ => None,
@@ -285,6 +310,27 @@ impl fmt::Display for Event {
             ),
             Event::Subscribed { peer } => {
                 write!(f, "connection {}: {peer} subscribed", peer.connection())
+            }
+            Event::DropsBegan { peer } => {
+                write!(
+                    f,
+                    "connection {}: messages for {peer} are dropped, its queue is full",
+                    peer.connection()
+                )
+            }
+            Event::DropsEnded { peer, count } => {
+                write!(
+                    f,
+                    "connection {}: {count} messages for {peer} were dropped",
+                    peer.connection()
+                )
+            }
+            Event::MessagesMissed { peer, count } => {
+                write!(
+                    f,
+                    "connection {}: {peer} has dropped {count} messages for this socket",
+                    peer.connection()
+                )
             }
             Event::Failed(failure) => write!(f, "connection failed: {failure}"),
             Event::Disconnected { peer, by_peer } => {

@@ -30,6 +30,8 @@ enum Cause {
         Option<Discriminant<sealwire_zmtp::Error>>,
     ),
     Warning(Discriminant<Warning>),
+    /// Messages are dropped for peers here, or there for this socket: one line a second for each.
+    Drops(Discriminant<Event>),
     /// Events that come once a second at most, or with a call of the application.
     Seldom,
 }
@@ -47,6 +49,9 @@ impl Cause {
                 Cause::Failure(discriminant(cause), fault)
             }
             Event::Warning { warning, .. } => Cause::Warning(discriminant(warning)),
+            Event::DropsBegan { .. } | Event::DropsEnded { .. } | Event::MessagesMissed { .. } => {
+                Cause::Drops(discriminant(event))
+            }
             Event::AcceptFailed { .. }
             | Event::DatagramsDropped { .. }
             | Event::AnyoneAllowed { .. }

@@ -20,16 +20,19 @@ pub(crate) enum Item {
     OwnMessage(Frames),
     Subscribe(Bytes),
     Cancel(Bytes),
+    /// The number of messages for the peer that were dropped before this.
+    Missed(u64),
     /// Subscriptions and cancellations, while they are queued.
     Changes(Group),
 }
 
-/// A message, subscription or cancellation that came from a peer.
+/// A message, subscription or cancellation that came from a peer, or the number of messages that it has dropped.
 #[derive(Debug)]
 pub(crate) enum FromPeer {
     Message(Frames),
     Subscribe(Bytes),
     Cancel(Bytes),
+    Missed(u64),
 }
 
 /// The cost of messages or changes of subscriptions in a budget, in bytes: more than their
@@ -57,6 +60,7 @@ impl Item {
             Item::Message(frames) | Item::OwnMessage(frames) => Some(FromPeer::Message(frames)),
             Item::Subscribe(topic) => Some(FromPeer::Subscribe(topic)),
             Item::Cancel(topic) => Some(FromPeer::Cancel(topic)),
+            Item::Missed(count) => Some(FromPeer::Missed(count)),
             Item::FramedRange(_) | Item::Framed(_) | Item::Changes(_) => None,
         }
     }
@@ -71,6 +75,7 @@ impl Item {
             }
             Item::OwnMessage(frames) => cost_of(1, frames.size()),
             Item::Subscribe(topic) | Item::Cancel(topic) => cost_of(1, topic.len()),
+            Item::Missed(_) => cost_of(1, size_of::<u64>()),
             Item::Changes(_) => 0,
         }
     }
@@ -82,7 +87,11 @@ impl Item {
             Item::Message(frames) => (1, frames.size()),
             Item::FramedRange(range) => range.messages(),
             Item::Framed(framed) => framed.messages(),
-            Item::OwnMessage(_) | Item::Subscribe(_) | Item::Cancel(_) | Item::Changes(_) => (0, 0),
+            Item::OwnMessage(_)
+            | Item::Subscribe(_)
+            | Item::Cancel(_)
+            | Item::Missed(_)
+            | Item::Changes(_) => (0, 0),
         }
     }
 }

@@ -26,6 +26,7 @@ mod changes;
 mod dealer;
 mod dgram;
 mod dish;
+mod drops;
 mod fair_queue;
 mod framing;
 mod high_water_mark;
@@ -58,6 +59,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::{Frame, Frames, SocketType};
 
+pub(crate) use drops::DropEvent;
 pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::{FromPeer, Item};
@@ -223,6 +225,10 @@ pub(crate) trait Pattern: Send {
             let (message, size) = match &item {
                 FromPeer::Message(frames) => (true, frames.size()),
                 FromPeer::Subscribe(_) | FromPeer::Cancel(_) => (false, 0),
+                FromPeer::Missed(count) => {
+                    pipes.note_missed(id, *count);
+                    continue;
+                }
             };
             delivered.changed |= !message;
             match self.delivered(pipes, id, item) {

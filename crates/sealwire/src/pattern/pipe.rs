@@ -8,6 +8,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Frames;
 
 use super::changes::Changes;
+use super::drops::{DropEvent, DropEvents, Drops, Missed};
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Group, Item, cost_of};
@@ -61,6 +62,10 @@ pub(super) struct Pipe {
     pub(super) input: Input,
     /// A message found no room since half of the outbound queue was last free.
     pub(super) found_full: bool,
+    /// Messages dropped for the peer, once there was one.
+    pub(super) drops: Option<Box<Drops>>,
+    /// Messages that the peer dropped, once it said so.
+    pub(super) missed: Option<Box<Missed>>,
     /// It was told that the peer has subscribed.
     pub(super) subscribed: bool,
     pub(super) life: Life,
@@ -372,6 +377,59 @@ impl Pipe {
         if let Some(changes) = &self.changes {
             let account = self.peer.account();
             account.set(Kind::SubscriptionChanges, changes.bytes());
+        }
+    }
+}
+
+/// Messages that are lost at a full queue, here or at the peer.
+impl Pipe {
+    /// A message for the peer found no room, and is dropped.
+    #[cold]
+    pub(super) fn note_dropped(&mut self, drop_events: &mut DropEvents, signals: &mut Signals) {
+        self.measured.dropped += 1;
+        self.note_full();
+        let clock = &self.clock;
+        let drops = self.drops.get_or_insert_default();
+        if drops.note(|| clock()) {
+            drop_events.add(DropEvent::Began(self.peer.clone()), signals);
+        }
+    }
+
+    /// Half of the queue is free. The peer is told how many messages it misses, behind those that are queued.
+    #[cold]
+    pub(super) fn end_drops(&mut self, drop_events: &mut DropEvents, signals: &mut Signals) {
+        let Some((messages, told)) = self.drops.as_mut().and_then(|drops| drops.end()) else {
+            return;
+        };
+        if let Some(count) = told {
+            drop_events.add(DropEvent::Ended(self.peer.clone(), count), signals);
+        }
+        if self.life.takes_messages() && self.peer.asks_for_missed() {
+            self.push(Item::Missed(messages), signals);
+        }
+    }
+
+    /// The peer says how many messages it has dropped.
+    pub(super) fn note_missed(
+        &mut self,
+        messages: u64,
+        drop_events: &mut DropEvents,
+        signals: &mut Signals,
+    ) {
+        let clock = &self.clock;
+        let missed = self.missed.get_or_insert_default();
+        if let Some(count) = missed.note(messages, || clock()) {
+            drop_events.add(DropEvent::Missed(self.peer.clone(), count), signals);
+        }
+    }
+
+    /// The peer is gone: tells what was not told yet.
+    pub(super) fn end_losses(&mut self, drop_events: &mut DropEvents, signals: &mut Signals) {
+        if let Some((_, Some(count))) = self.drops.as_mut().and_then(|drops| drops.end()) {
+            drop_events.add(DropEvent::Ended(self.peer.clone(), count), signals);
+        }
+        if let Some(count) = self.missed.as_mut().and_then(|missed| missed.end()) {
+            drop_events.add(DropEvent::Missed(self.peer.clone(), count), signals);
         }
     }
 }

@@ -30,6 +30,7 @@ use slab::Slab;
 pub use self::lengths::PeerQueue;
 pub(crate) use self::measured::Measurements;
 pub(crate) use self::sole::Sole;
+use super::drops::DropEvents;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
@@ -61,6 +62,10 @@ pub(crate) struct Pipes {
     left_behind: usize,
     /// Of all peers, also of those that are gone.
     traffic: Traffic,
+    /// Messages that peers say they dropped, of all of them.
+    missed: u64,
+    /// Those that are to be told.
+    pub(crate) drop_events: DropEvents,
     waits: Waits,
 }
 
@@ -74,6 +79,8 @@ impl Pipes {
             sole,
             left_behind: 0,
             traffic: Traffic::default(),
+            missed: 0,
+            drop_events: DropEvents::default(),
             waits: Waits::new(clock),
         }
     }
@@ -115,6 +122,8 @@ impl Pipes {
             output: Output::Idle,
             input: Input::Open,
             found_full: false,
+            drops: None,
+            missed: None,
             subscribed: false,
             life,
             measured: Measured::default(),
@@ -131,6 +140,7 @@ impl Pipes {
         };
         pipe.note_most_outbound();
         pipe.measured.outbound.cancel();
+        pipe.end_losses(&mut self.drop_events, &mut self.signals);
         self.left_behind += usize::from(pipe.life.end());
         pipe.outbound_messages = 0;
         pipe.outbound_cost = 0;
@@ -373,8 +383,7 @@ impl Pipes {
             return false;
         };
         if !pipe.has_room() {
-            pipe.measured.dropped += 1;
-            pipe.note_full();
+            pipe.note_dropped(&mut self.drop_events, &mut self.signals);
             return false;
         }
         if pipe.carriage == Carriage::Frames && FramingBuffer::fits(frames) {
@@ -405,9 +414,13 @@ impl Pipes {
         pipe.note_most_outbound();
         let (messages, bytes) = (pipe.outbound_messages, pipe.outbound_bytes);
         pipe.take_outbound(into, room, &mut self.framing);
-        let freed = !before && pipe.half_free();
+        let half_free = pipe.half_free();
+        let freed = !before && half_free;
         if freed {
             pipe.found_full = false;
+        }
+        if half_free && pipe.drops.is_some() {
+            pipe.end_drops(&mut self.drop_events, &mut self.signals);
         }
         let messages = messages - pipe.outbound_messages;
         if messages > 0 {

@@ -93,7 +93,7 @@ impl Publish {
                 }
                 None => None,
             },
-            FromPeer::Message(_) => None,
+            FromPeer::Message(_) | FromPeer::Missed(_) => None,
         };
         self.note_held(pipes, id);
         let (Some((subscribes, topic, only)), Some(peer), Upstream::Readable) =
@@ -200,7 +200,7 @@ impl Pattern for Publish {
                 self.announcements.message(id);
                 Delivery::Queued
             }
-            FromPeer::Message(_) => Delivery::Ignored(item),
+            FromPeer::Message(_) | FromPeer::Missed(_) => Delivery::Ignored(item),
         }
     }
 

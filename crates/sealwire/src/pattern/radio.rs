@@ -61,7 +61,7 @@ impl Pattern for Radio {
                 pipes.note_held(id, Kind::Subscriptions, self.groups.bytes_of(id));
                 Delivery::Handled
             }
-            FromPeer::Message(_) => Delivery::Ignored(item),
+            FromPeer::Message(_) | FromPeer::Missed(_) => Delivery::Ignored(item),
         }
     }
 

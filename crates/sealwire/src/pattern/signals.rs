@@ -57,6 +57,8 @@ pub(crate) struct Signals {
     first: Option<LinkSignal>,
     others: Vec<LinkSignal>,
     discarded: Vec<Discarded>,
+    /// Events of drops wait to be told.
+    pub(crate) tells: bool,
     /// Messages that newer ones replaced, since the socket was made.
     pub(super) replaced: u64,
 }
@@ -75,7 +77,7 @@ impl Signals {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_none() && self.discarded.is_empty()
+        self.first.is_none() && self.discarded.is_empty() && !self.tells
     }
 
     #[inline]
@@ -85,6 +87,7 @@ impl Signals {
         }
         let mut taken = Signals {
             first: self.first.take(),
+            tells: mem::take(&mut self.tells),
             ..Signals::default()
         };
         if !self.others.is_empty() {
@@ -137,6 +140,7 @@ impl Signals {
             | Item::Framed(_)
             | Item::Subscribe(_)
             | Item::Cancel(_)
+            | Item::Missed(_)
             | Item::Changes(_) => {}
         }
     }

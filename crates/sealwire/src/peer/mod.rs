@@ -325,6 +325,21 @@ impl Peer {
             Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
     }
+
+    /// Whether it wants to know how many messages are dropped for it.
+    pub(crate) fn asks_for_missed(&self) -> bool {
+        match &self.identity {
+            Identity::Wire(info) => info.asks_for_missed,
+            Identity::Inproc { socket_type, .. } => may_miss(*socket_type),
+            Identity::Raw | Identity::Datagram(_) => false,
+        }
+    }
+}
+
+/// Whether others drop messages for a socket of this type.
+pub(crate) fn may_miss(socket_type: SocketType) -> bool {
+    use SocketType::{Dish, Sub, XSub};
+    matches!(socket_type, Sub | XSub | Dish)
 }
 
 impl Peer {

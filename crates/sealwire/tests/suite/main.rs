@@ -18,6 +18,7 @@ mod direct_reading;
 mod disconnecting;
 mod draft_types;
 mod draining;
+mod dropping;
 mod ends_of_connections;
 #[cfg(feature = "metrics")]
 mod facade;

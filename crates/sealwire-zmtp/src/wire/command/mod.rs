@@ -12,6 +12,7 @@
 
 pub mod error;
 pub mod heartbeat;
+pub mod missed;
 pub mod subscription;
 
 use alloc::string::String;
@@ -36,6 +37,8 @@ pub enum Command<'a> {
     Ping(Ping<'a>),
     /// The answer to PING.
     Pong(Pong<'a>),
+    /// The peer has dropped messages for this side; see [`missed`] for the data, which matter where it was asked.
+    Missed(&'a [u8]),
     /// The peer says why it ends the connection; escaped.
     Error(String),
     /// Any other command. ZMTP lets peers add their own.
@@ -58,6 +61,7 @@ impl<'a> Command<'a> {
             subscription::LEAVE => Self::Leave(data),
             heartbeat::PING => Self::Ping(Ping::parse(data)?),
             heartbeat::PONG => Self::Pong(Pong::parse(data)?),
+            missed::NAME => Self::Missed(data),
             error::NAME => Self::Error(error::parse(data)?),
             _ => Self::Unknown,
         })
@@ -118,6 +122,7 @@ mod tests {
             Ok(Command::Join(b"group"))
         );
         assert_eq!(Command::parse(b"\x05LEAVEg"), Ok(Command::Leave(b"g")));
+        assert_eq!(Command::parse(b"\x06MISSED1"), Ok(Command::Missed(b"1")));
         assert_eq!(Command::parse(b"\x05OTHER"), Ok(Command::Unknown));
         assert_eq!(Command::parse(b"\x00"), Ok(Command::Unknown));
         for cut in [&b""[..], b"\x09SUBSCRIB"] {

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::{IDENTITY, SOCKET_TYPE, encode_property, property_size};
 use crate::socket_type::SocketType;
+use crate::wire::command::missed;
 
 /// What the peer is told about the local side.
 #[derive(Copy, Clone)]
@@ -14,7 +15,9 @@ pub(crate) struct LocalMetadata<'a> {
     pub(crate) routing_id: &'a [u8],
     /// Types with a use for a routing id announce an empty one too.
     pub(crate) announces_empty: bool,
-    /// Properties beside `Socket-Type` and `Identity`.
+    /// The peer is to say how many messages it drops.
+    pub(crate) asks_for_missed: bool,
+    /// Properties of the application.
     pub(crate) additional: &'a [(String, Vec<u8>)],
 }
 
@@ -28,9 +31,11 @@ impl<'a> LocalMetadata<'a> {
         );
         let announced = !self.routing_id.is_empty() || (self.announces_empty && has_use);
         let routing_id = announced.then_some((IDENTITY, self.routing_id));
+        let missed = (self.asks_for_missed).then_some((missed::PROPERTY, missed::ASKED));
         let additional = self.additional.iter();
         core::iter::once(socket_type)
             .chain(routing_id)
+            .chain(missed)
             .chain(additional.map(|(name, value)| (&**name, &value[..])))
     }
 
@@ -66,6 +71,7 @@ mod tests {
                 socket_type,
                 routing_id: &[],
                 announces_empty,
+                asks_for_missed: false,
                 additional: &[],
             };
             let mut encoded = Vec::new();

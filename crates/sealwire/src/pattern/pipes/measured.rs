@@ -23,10 +23,23 @@ impl Pipes {
     /// A message found no room at a peer, and is dropped there.
     #[cold]
     pub(crate) fn note_dropped(&mut self, id: PipeId) {
-        self.note_full(id);
         if let Some(pipe) = self.slab.get_mut(id) {
-            pipe.measured.dropped += 1;
+            pipe.note_dropped(&mut self.drop_events, &mut self.signals);
         }
+    }
+
+    /// A peer says how many messages it has dropped for this socket.
+    #[cold]
+    pub(crate) fn note_missed(&mut self, id: PipeId, messages: u64) {
+        self.missed = self.missed.saturating_add(messages);
+        if let Some(pipe) = self.slab.get_mut(id) {
+            pipe.note_missed(messages, &mut self.drop_events, &mut self.signals);
+        }
+    }
+
+    /// Messages that peers say they dropped, also peers that are gone.
+    pub(crate) fn missed(&self) -> u64 {
+        self.missed
     }
 
     /// Messages have been added to the inbound queue of a peer.

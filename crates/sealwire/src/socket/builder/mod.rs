@@ -124,8 +124,8 @@ impl SocketBuilder {
     /// Adds a property for the peers to read ([`Peer::metadata`](crate::Peer::metadata)). Names start with
     /// `X-` by convention (RFC 23). Encrypted where the mechanism encrypts.
     ///
-    /// A name has 1 to 255 letters, digits and `-_.+`, without case; `Socket-Type` and `Identity` are taken.
-    /// A second value for a name replaces the first. All together take up to 3,584 bytes, with up to 64 properties. Anything else is
+    /// A name has 1 to 255 letters, digits and `-_.+`, without case; `Socket-Type`, `Identity` and `X-Sealwire-Missed` are taken.
+    /// A second value for a name replaces the first. All together take up to 3,584 bytes, with up to 64 properties, those of the protocol included. Anything else is
     /// [`OptionsError::Protocol`](crate::options::OptionsError::Protocol).
     pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
         let (name, value) = (name.into(), value.into());
