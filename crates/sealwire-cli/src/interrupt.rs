@@ -118,10 +118,12 @@ pub(crate) fn finish_on_signal(stop: Stop) -> Result<(), Failure> {
         }
     })?;
     on_signals(move |signal| {
-        let first = SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
-        if first.is_err() {
+        if requested() {
             process::exit(128 + signal);
         }
+        // Before the command hears of it, which may end at once.
+        notify::stopping(grace);
+        SIGNAL.store(signal, Ordering::SeqCst);
         // A grace beyond all clocks ends with the second signal.
         let now = Instant::now();
         *deadline() = Some(now.checked_add(grace).unwrap_or(now + FOR_EVER));
@@ -135,7 +137,6 @@ pub(crate) fn finish_on_signal(stop: Stop) -> Result<(), Failure> {
 const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 fn finish(stop: Stop) {
-    notify::stopping(stop.grace);
     // From here on nothing more is bound; what is being bound is there to be cleaned up.
     drop(binding_within(BIND_TIME));
     (stop.begin)();
