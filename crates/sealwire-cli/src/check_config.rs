@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::exit::{Code, Failure, eprint_json_quietly, eprintln_quietly};
 use crate::passwords;
+use crate::secret_source::SecretSource;
 use crate::secrets::{read_public, read_tls_key};
 use crate::untrusted;
 
@@ -27,6 +28,10 @@ pub(crate) struct CheckOptions {
     /// A secret key (repeatable)
     #[arg(long, value_name = "FILE", group = "files")]
     secret_key_file: Vec<PathBuf>,
+
+    /// A command of the shell that prints what such a file would hold
+    #[arg(long, value_name = "COMMAND")]
+    secret_key_command: Vec<String>,
 
     /// A public key, such as that of a server (repeatable)
     #[arg(long, value_name = "FILE", group = "files")]
@@ -90,7 +95,15 @@ pub(crate) fn run(options: &CheckOptions) -> Result<(), Failure> {
     };
     #[cfg(target_os = "linux")]
     report.all("rules", &options.rules, rules)?;
-    report.all("secret_key", &options.secret_key_file, secret_key)?;
+    for path in &options.secret_key_file {
+        report.one("secret_key", path, || secret_key(SecretSource::File(path)))?;
+    }
+    for command in &options.secret_key_command {
+        let source = SecretSource::Command(command);
+        report.one("secret_key", Path::new(&source.name()), || {
+            secret_key(source)
+        })?;
+    }
     report.all("server_key", &options.server_key, server_key)?;
     report.all("allow", &options.allow, allow)?;
     report.all("passwords", &options.passwords, users)?;
@@ -176,8 +189,8 @@ fn rules(path: &Path) -> Outcome {
     Ok(lines.join("; "))
 }
 
-fn secret_key(path: &Path) -> Outcome {
-    let keys = keys::read_key_pair(path)?;
+fn secret_key(source: SecretSource<'_>) -> Outcome {
+    let keys = source.key_pair()?;
     Ok(format!(
         "a secret key, whose public key is {}",
         keys.public()

@@ -26,6 +26,7 @@ mod report;
 mod rpc;
 #[cfg(target_os = "linux")]
 mod run;
+mod secret_source;
 mod secrets;
 mod security_options;
 mod service;

@@ -9,6 +9,7 @@ use sealwire::{CurveServer, Endpoint, Generate as _, KeyPair, PublicKey, Securit
 use crate::exit::{Code, Failure};
 use crate::passwords;
 use crate::report::ReportOptions;
+use crate::secret_source::SecretSource;
 
 /// How connections are protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -40,8 +41,8 @@ pub(crate) struct SecurityChoice<'a> {
     prefix: &'static str,
     mechanism: Option<Mechanism>,
     server_key: Option<&'a str>,
-    secret_key_file: Option<&'a Path>,
-    additional_secret_key_file: Option<&'a Path>,
+    secret_key: Option<SecretSource<'a>>,
+    additional_secret_key: Option<SecretSource<'a>>,
     server: bool,
     allow: Option<&'a Path>,
     allow_anyone: bool,
@@ -85,6 +86,15 @@ macro_rules! security_options {
             )]
             secret_key_file: Option<PathBuf>,
 
+            /// The same from a command of the shell that prints what the file would hold, within 60 s
+            #[arg(
+                id = concat!($prefix, "secret-key-command"),
+                long = concat!($prefix, "secret-key-command"),
+                value_name = "COMMAND",
+                conflicts_with = concat!($prefix, "secret-key-file")
+            )]
+            secret_key_command: Option<String>,
+
             /// As server: another secret key by which clients may know us, while keys are changed
             #[arg(
                 id = concat!($prefix, "additional-secret-key-file"),
@@ -93,6 +103,16 @@ macro_rules! security_options {
                 requires = concat!($prefix, "server")
             )]
             additional_secret_key_file: Option<PathBuf>,
+
+            /// The same from a command
+            #[arg(
+                id = concat!($prefix, "additional-secret-key-command"),
+                long = concat!($prefix, "additional-secret-key-command"),
+                value_name = "COMMAND",
+                requires = concat!($prefix, "server"),
+                conflicts_with = concat!($prefix, "additional-secret-key-file")
+            )]
+            additional_secret_key_command: Option<String>,
 
             /// Be the server of the mechanism, whichever side binds
             #[arg(id = concat!($prefix, "server"), long = concat!($prefix, "server"))]
@@ -147,8 +167,14 @@ macro_rules! security_options {
                     prefix: $prefix,
                     mechanism: self.mechanism,
                     server_key: self.server_key.as_deref(),
-                    secret_key_file: self.secret_key_file.as_deref(),
-                    additional_secret_key_file: self.additional_secret_key_file.as_deref(),
+                    secret_key: SecretSource::of(
+                        self.secret_key_file.as_deref(),
+                        self.secret_key_command.as_deref(),
+                    ),
+                    additional_secret_key: SecretSource::of(
+                        self.additional_secret_key_file.as_deref(),
+                        self.additional_secret_key_command.as_deref(),
+                    ),
                     server: self.server,
                     allow: self.allow.as_deref(),
                     allow_anyone: self.allow_anyone,
@@ -242,8 +268,8 @@ impl SecurityChoice<'_> {
 
     fn has_key_options(&self) -> bool {
         self.server_key.is_some()
-            || self.secret_key_file.is_some()
-            || self.additional_secret_key_file.is_some()
+            || self.secret_key.is_some()
+            || self.additional_secret_key.is_some()
             || self.server
             || self.allow.is_some()
             || self.allow_anyone
@@ -255,8 +281,8 @@ impl SecurityChoice<'_> {
 
     fn plain(&self) -> Result<Security, Failure> {
         let keys = self.server_key.is_some()
-            || self.secret_key_file.is_some()
-            || self.additional_secret_key_file.is_some()
+            || self.secret_key.is_some()
+            || self.additional_secret_key.is_some()
             || self.allow.is_some()
             || self.allow_anyone;
         if keys {
@@ -307,14 +333,14 @@ impl SecurityChoice<'_> {
         if self.server_key.is_some() {
             return Err(self.usage("--{}server-key is for clients, --{}server makes a server"));
         }
-        let Some(secret_key_file) = self.secret_key_file else {
+        let Some(secret_key) = self.secret_key else {
             return Err(self.usage(
                 "a server needs its key: --{}secret-key-file FILE ('sealwire keygen --out server' \
                  makes one)",
             ));
         };
-        let keys = keys::read_key_pair(secret_key_file)?;
-        let additional = self.additional_secret_key_file.map(keys::read_key_pair);
+        let keys = secret_key.key_pair()?;
+        let additional = self.additional_secret_key.map(SecretSource::key_pair);
         let additional = additional.transpose()?;
         match (self.allow, self.allow_anyone) {
             (Some(list), false) => {
@@ -339,7 +365,7 @@ impl SecurityChoice<'_> {
             ));
         };
         let server_key = read_server_key(server_key)?;
-        let keys: Option<KeyPair> = self.secret_key_file.map(keys::read_key_pair).transpose()?;
+        let keys = self.secret_key.map(SecretSource::key_pair).transpose()?;
         if self.is_curve() {
             let keys = keys.unwrap_or_else(KeyPair::generate);
             return Ok(Security::curve_client(server_key, keys));
@@ -405,8 +431,8 @@ mod tests {
             prefix: "backend-",
             mechanism: None,
             server_key: None,
-            secret_key_file: None,
-            additional_secret_key_file: None,
+            secret_key: None,
+            additional_secret_key: None,
             server: false,
             allow: None,
             allow_anyone: false,

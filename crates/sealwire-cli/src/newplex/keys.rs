@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 use super::failed;
 use crate::exit::Failure;
 use crate::file::key::{create_private, write_new};
+use crate::secret_source::SecretSource;
 use crate::secrets;
 
 /// Larger files of one public value are none: the largest is that of a group of 255 signers.
@@ -84,8 +85,13 @@ pub(super) fn read_symmetric(path: &Path) -> Result<Zeroizing<[u8; SYMMETRIC_KEY
 }
 
 pub(crate) fn read_secret(path: &Path) -> Result<SecretKey, Failure> {
-    let text = secrets::read_text(path)?.unwrap_or_default();
-    files::parse_secret_key(&text).map_err(|problem| invalid(path, problem))
+    secret_of(SecretSource::File(path))
+}
+
+pub(crate) fn secret_of(source: SecretSource<'_>) -> Result<SecretKey, Failure> {
+    let text = source.text()?;
+    let invalid = |problem: InvalidFile| failed(format!("{}: {problem}", source.name()));
+    files::parse_secret_key(&text).map_err(invalid)
 }
 
 pub(super) fn read_public(path: &Path) -> Result<PublicKey, Failure> {

@@ -1,4 +1,4 @@
-//! Programs that answer calls and do work: each gets something to read, and what it writes is read. What a program has
+//! Programs that answer calls, do work and print keys: each gets something to read, and what it writes is read. What a program has
 //! started is ended with it: its children have its pipes, and would keep its place.
 
 mod exchange;
@@ -8,7 +8,7 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) use self::exchange::{Trouble, exchange};
 use self::system::Group;
@@ -22,6 +22,31 @@ pub(crate) trait Wanted {
     fn is_withdrawn(&self) -> bool;
     /// The time that it has; `None` for no limit.
     fn time_left(&self) -> Option<Duration>;
+}
+
+/// When a program has had its time; never without one.
+pub(crate) struct TimeLimit(Option<Instant>);
+
+impl TimeLimit {
+    /// From now on; `None` for no limit.
+    pub(crate) fn within(limit: Option<Duration>) -> Self {
+        TimeLimit(limit.and_then(|limit| Instant::now().checked_add(limit)))
+    }
+}
+
+impl Wanted for TimeLimit {
+    fn withdrawn(&self) -> impl Future<Output = ()> {
+        std::future::pending()
+    }
+
+    fn is_withdrawn(&self) -> bool {
+        self.0.is_some_and(|end| end <= Instant::now())
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        let end = self.0?;
+        Some(end.saturating_duration_since(Instant::now()))
+    }
 }
 
 /// Those under way.

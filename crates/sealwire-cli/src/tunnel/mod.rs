@@ -36,6 +36,7 @@ use crate::exit::{Code, Failure};
 use crate::interrupt::{self, Stop};
 use crate::newplex::keys;
 use crate::report::ReportOptions;
+use crate::secret_source::SecretSource;
 use crate::service::{ServiceOptions, notify};
 use admission::within_descriptors;
 use allow::{AllowList, Snapshot};
@@ -146,8 +147,22 @@ struct EndOptions {
     to: Endpoint,
 
     /// Our secret key, as 'sealwire newplex keygen --out STEM' writes it
-    #[arg(long, value_name = "FILE", help_heading = "Security")]
-    secret_key_file: PathBuf,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Security",
+        required_unless_present = "secret_key_command"
+    )]
+    secret_key_file: Option<PathBuf>,
+
+    /// The same from a command of the shell that prints what the file would hold, within 60 s
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        help_heading = "Security",
+        conflicts_with = "secret_key_file"
+    )]
+    secret_key_command: Option<String>,
 
     /// Let the plain end leave this machine: anyone on the path there can read and write
     #[arg(long, help_heading = "Security")]
@@ -247,11 +262,13 @@ fn run(
     let metrics = Box::new(move || Ok(numbers.prometheus()));
     service.metrics.serve(report, metrics)?;
     let bind = resolved(&ends.bind)?;
+    let secret_key = SecretSource::of(
+        ends.secret_key_file.as_deref(),
+        ends.secret_key_command.as_deref(),
+    );
+    let secret_key = secret_key.ok_or_else(|| Failure::usage("the secret key is missing"))?;
     let settings = TunnelSettings {
-        identity: Arc::new(Identity::new(
-            &ends.domain,
-            keys::read_secret(&ends.secret_key_file)?,
-        )),
+        identity: Arc::new(Identity::new(&ends.domain, keys::secret_of(secret_key)?)),
         to: resolved(&ends.to)?,
         server_key,
         handshake_timeout: limits.handshake_timeout,

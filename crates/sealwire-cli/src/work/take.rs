@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use sealwire::Endpoint;
@@ -17,7 +17,7 @@ use crate::exit::{Code, Failure, eprint_json_quietly, eprintln_quietly};
 use crate::interrupt::{self, Stop};
 use crate::line_quota::{LineQuota, with_left_out};
 use crate::output::{FrameRecord, Printer};
-use crate::programs::{Programs, Trouble, Wanted, exchange};
+use crate::programs::{Programs, TimeLimit, Trouble, exchange};
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::service::given_up::{self, Kind};
@@ -283,8 +283,7 @@ impl Taking<'_> {
         while let Some(task) = self.next()? {
             let mut command = Command::new(program);
             command.args(&self.options.arguments);
-            let limit = self.options.time_limit;
-            let time = TimeLimit(limit.and_then(|limit| Instant::now().checked_add(limit)));
+            let time = TimeLimit::within(self.options.time_limit);
             let most = task.max_result() as u64;
             let ended = exchange(self.programs, &mut command, task.body(), most, &time);
             let why = match ended {
@@ -382,22 +381,4 @@ fn print(printer: &mut Printer, task: &Task) -> Result<(), Failure> {
         number: &task.number().to_string(),
         attempt: task.attempt(),
     })
-}
-
-/// When a program has had its time; never without one.
-struct TimeLimit(Option<Instant>);
-
-impl Wanted for TimeLimit {
-    fn withdrawn(&self) -> impl Future<Output = ()> {
-        std::future::pending()
-    }
-
-    fn is_withdrawn(&self) -> bool {
-        self.0.is_some_and(|end| end <= Instant::now())
-    }
-
-    fn time_left(&self) -> Option<Duration> {
-        let end = self.0?;
-        Some(end.saturating_duration_since(Instant::now()))
-    }
 }

@@ -111,6 +111,46 @@ fn a_server_changes_its_key_while_clients_are_there() {
     }
 }
 
+/// A vault is asked at the start and at each hang-up.
+#[test]
+fn a_command_gives_the_key_and_the_next_one() {
+    let files = Files::new();
+    let (now, beside) = (files.keys.path("now.key"), files.keys.path("beside.key"));
+    let (now, beside) = (format!("cat '{now}'"), format!("cat '{beside}'"));
+    let keys = ["--server", "--secret-key-command", &now];
+    let more = ["--additional-secret-key-command", &beside, "--allow-anyone"];
+    let rep = ["rep", "-b", ANY, "--echo"];
+    let mut rep = start(&[&rep[..], &keys, &more].concat());
+    let endpoint = rep.endpoint();
+    files.tries(&endpoint, "server.pub", &[]).expect_code(0);
+    files
+        .tries(&endpoint, "next.pub", &[])
+        .expect_code(OTHER_KEY);
+    files.rotate(&mut rep, || {
+        files.tries(&endpoint, "next.pub", &[]).expect_code(0);
+    });
+    files.tries(&endpoint, "next.pub", &[]).expect_code(0);
+    files
+        .tries(&endpoint, "server.pub", &[])
+        .expect_code(OTHER_KEY);
+    rep.terminated().expect_code(0);
+}
+
+#[test]
+fn a_command_that_fails_is_an_error_with_what_it_says() {
+    let keys = [
+        "--server",
+        "--secret-key-command",
+        "echo sealed >&2; exit 3",
+    ];
+    let failed = run(&[&["rep", "-b", ANY, "--allow-anyone"][..], &keys].concat());
+    let told = failed.expect_code(1).stderr;
+    assert!(told.contains("exit status: 3: sealed"), "{told}");
+    let command = ["check-config", "--secret-key-command", "echo no key"];
+    let told = run(&command).expect_code(1).stderr;
+    assert!(told.contains("the output of 'echo no key'"), "{told}");
+}
+
 #[test]
 fn keys_that_cannot_be_read_leave_all_as_it_is() {
     let files = Files::new();

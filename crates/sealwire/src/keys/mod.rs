@@ -196,20 +196,34 @@ pub fn read_key_pair(path: impl AsRef<Path>) -> Result<KeyPair, KeyFileError> {
     let file = fs::File::open(path).map_err(|source| KeyFileError::read(path, source))?;
     let private = reading::check_permissions(&file, path, Readers::Owner);
     let text = text_of(path, read_bounded(file, path, MAX_FILE_SIZE)?)?;
-    let certificate = Certificate::parse(&text);
+    // Before its mode, which would have somebody take a public key for a secret that leaked.
+    if let Some(Certificate { secret: None, .. }) = Certificate::parse(&text) {
+        return key_pair_in(path, &text);
+    }
+    private?;
+    key_pair_in(path, &text)
+}
+
+/// Reads a key pair from text that is not in a file, as that of a secret key file: a CZMQ certificate or a bare secret key.
+/// Errors name `origin` as the path.
+///
+/// # Errors
+///
+/// [`KeyFileError::Missing`], [`KeyFileError::NotAKey`], [`KeyFileError::Mismatch`].
+pub fn parse_key_pair(origin: impl AsRef<Path>, text: &str) -> Result<KeyPair, KeyFileError> {
+    key_pair_in(origin.as_ref(), text)
+}
+
+/// The keys in the text of that file.
+fn key_pair_in(path: &Path, text: &str) -> Result<KeyPair, KeyFileError> {
     let missing = || KeyFileError::Missing {
         path: path.into(),
         wanted: "secret",
     };
-    // Before its mode, which would have somebody take a public key for a secret that leaked.
-    if let Some(Certificate { secret: None, .. }) = certificate {
-        return Err(missing());
-    }
-    private?;
-    if let Some(certificate) = certificate {
+    if let Some(certificate) = Certificate::parse(text) {
         return pair_of(path, &certificate)?.ok_or_else(missing);
     }
-    let (line, key) = bare_key(&text).ok_or_else(missing)?;
+    let (line, key) = bare_key(text).ok_or_else(missing)?;
     Ok(KeyPair::from_secret(parse_key(path, line, key)?))
 }
 
