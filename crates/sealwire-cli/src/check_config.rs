@@ -30,7 +30,7 @@ pub(crate) struct CheckOptions {
     secret_key_file: Vec<PathBuf>,
 
     /// A command of the shell that prints what such a file would hold
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", group = "files")]
     secret_key_command: Vec<String>,
 
     /// A public key, such as that of a server (repeatable)
