@@ -88,8 +88,8 @@ FLOORS = {
     ],
     "crates/sealwire-rpc": [
         ["counters", "guard", "limits", "lock", "status", "threads"],
-        ["outgoing", "proto", "seat"],
-        ["sockets"],
+        ["proto", "seat"],
+        ["outgoing", "sockets", "trace"],
         ["link"],
         ["hub"],
         ["call"],

@@ -22,7 +22,9 @@ mod proto;
 #[path = "../../crates/sealwire-rpc/src/status.rs"]
 mod status;
 
-use proto::{Asked, CallEvent, CallKey, Protocol, ServedKey, Settings, Side};
+use proto::{
+    Asked, Body, CallEvent, CallKey, Content, Metadata, Protocol, ServedKey, Settings, Side,
+};
 use status::{Code, Status};
 
 #[derive(Arbitrary, Debug)]
@@ -50,6 +52,15 @@ enum Operation<'a> {
         streams: bool,
     },
     OneWay(&'a [u8]),
+    /// An entry for the metadata of calls and messages that follow.
+    Metadata(&'a str, &'a [u8]),
+    /// A message that says it has metadata, with its size.
+    WithMetadata {
+        kind: u8,
+        number: u8,
+        entries: &'a [u8],
+        body: &'a [u8],
+    },
     Poll(u8),
     Drop(u8),
     Reply(u8, &'a [u8]),
@@ -83,8 +94,20 @@ struct Driven {
     now: Duration,
     calls: Vec<CallKey>,
     served: Vec<ServedKey>,
-    /// Sizes of one-way messages that nobody has taken.
-    messages: Vec<usize>,
+    /// One-way messages that nobody has taken.
+    messages: Vec<Body>,
+    metadata: Metadata<'static>,
+}
+
+/// What came beside a body could have been sent from here.
+fn read(body: &Body) {
+    let metadata = body.metadata();
+    let mut again = Metadata::new();
+    for (key, value) in metadata.iter() {
+        again.append(key, value).expect("within the limits");
+    }
+    assert_eq!(again, metadata);
+    assert!(metadata.len() <= limits::MAX_METADATA_ENTRIES);
 }
 
 fn pick<T: Copy>(list: &[T], index: u8) -> Option<(usize, T)> {
@@ -107,7 +130,8 @@ impl Driven {
         {
             Ok(CallEvent::Request(asked)) => self.asked(&asked),
             Ok(CallEvent::OneWay(body)) => {
-                self.messages.push(body.len());
+                read(&body);
+                self.messages.push(body);
                 assert!(
                     self.messages.len() <= granted,
                     "more messages than were asked for"
@@ -127,6 +151,7 @@ impl Driven {
 
     fn asked(&mut self, asked: &Asked) {
         assert!(asked.due.is_none_or(|due| due > self.now));
+        read(&asked.body);
         self.served.push(asked.key);
     }
 
@@ -144,17 +169,36 @@ impl Driven {
                 let header = [kind % 13, info, 0, 0, 0, number % 32];
                 return self.receive(&[&header, body].concat());
             }
+            Operation::Metadata(key, value) => drop(self.metadata.append(key, value)),
+            Operation::WithMetadata {
+                kind,
+                number,
+                entries,
+                body,
+            } => {
+                let kind = kind % 3;
+                // One-way messages have none.
+                let number = if kind == 0 { 0 } else { number % 32 };
+                let header = [0x82 + kind, 0, 0, 0, 0, number];
+                let size = (entries.len() as u16).to_be_bytes();
+                return self.receive(&[&header, &size[..], entries, body].concat());
+            }
             Operation::Call {
                 body,
                 limit,
                 streams,
             } => {
                 let due = limit.map(|limit| self.now + Duration::from_millis(limit.into()));
-                if let Ok(key) = proto.call(body, self.now, due, streams) {
+                let metadata = &self.metadata;
+                let content = Content { metadata, body };
+                if let Ok(key) = proto.call(content, self.now, due, streams) {
                     self.calls.push(key);
                 }
             }
-            Operation::OneWay(body) => drop(proto.one_way(body)),
+            Operation::OneWay(body) => {
+                let metadata = &self.metadata;
+                drop(proto.one_way(Content { metadata, body }));
+            }
             Operation::Poll(index) => {
                 if let Some((index, key)) = pick(&self.calls, index)
                     && proto.poll_call(key, waker).is_ready()
@@ -184,8 +228,8 @@ impl Driven {
                 }
             }
             Operation::Done => {
-                if let Some(size) = self.messages.pop() {
-                    proto.one_way_done(size);
+                if let Some(body) = self.messages.pop() {
+                    proto.one_way_done(&body);
                 }
             }
             Operation::CallItem(index, item) => {
@@ -246,6 +290,7 @@ fuzz_target!(|input: Input<'_>| {
         calls: Vec::new(),
         served: Vec::new(),
         messages: Vec::new(),
+        metadata: Metadata::new(),
     };
     for operation in &input.operations {
         let goes_on = driven.act(operation);
@@ -253,7 +298,7 @@ fuzz_target!(|input: Input<'_>| {
         assert!(proto.open_calls() <= LOCAL.max_calls as usize);
         assert!(proto.entries() >= driven.calls.len().min(served));
         let held = proto.held();
-        let largest = LOCAL.max_body as usize + 64;
+        let largest = LOCAL.max_body as usize + limits::METADATA_MARGIN + 64;
         assert!(held.requests <= (LOCAL.request_budget as usize).max(largest));
         assert!(held.unhandled <= (LOCAL.message_budget as usize).max(largest));
         driven.proto.take_wakers(&mut Vec::new());

@@ -41,8 +41,21 @@ impl Conn {
     /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
     /// * [`Error::WouldDeadlock`] if it would have to wait on the thread that reads the connection.
     pub fn send(&self, body: &[u8]) -> Result<(), Error> {
-        match self.conn.send_no_wait(body) {
-            Err(Error::WouldBlock) => self.conn.link().hub().block_on(self.conn.send(body))?,
+        self.send_with(body, CallOptions::default())
+    }
+
+    /// Sends a message that nobody answers as [`send`](Conn::send) does, with options. Their time limit is for
+    /// the wait for room, beside the write limit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Conn::send).
+    pub fn send_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<(), Error> {
+        match self.conn.send_no_wait_with(body, options) {
+            Err(Error::WouldBlock) => {
+                let hub = self.conn.link().hub();
+                hub.block_on(self.conn.send_with(body, options))?
+            }
             done => done,
         }
     }
@@ -90,7 +103,7 @@ impl Conn {
     /// # Errors
     ///
     /// Those of [`request`](Conn::request).
-    pub fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+    pub fn request_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<Body, Error> {
         let hub = self.conn.link().hub();
         hub.block_on(self.conn.request_with(body, options))?
     }
@@ -107,7 +120,7 @@ impl Conn {
     ///   is ending.
     /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
     /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
-    pub fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
+    pub fn open(&self, body: &[u8], options: CallOptions<'_>) -> Result<CallStream, Error> {
         let stream = wait(self.conn.link(), self.conn.open(body, options))??;
         Ok(CallStream { stream })
     }
@@ -120,7 +133,7 @@ impl Conn {
     /// [`Error::WouldBlock`] if there is no room for the request now; [`Error::TooLarge`],
     /// [`Error::ConnectionLost`], [`Error::ShuttingDown`] and [`Error::Intercepted`] as for
     /// [`request`](Conn::request).
-    pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
+    pub fn start(&self, body: &[u8], options: CallOptions<'_>) -> Result<Call, Error> {
         self.conn.start(body, options)
     }
 }
@@ -320,7 +333,19 @@ impl Client {
     /// Those of [`Conn::send`] and [`conn`](Client::conn), and [`Error::WouldDeadlock`] on a thread that
     /// reads connections.
     pub fn send(&self, body: &[u8]) -> Result<(), Error> {
-        self.client.hub().block_on(self.client.send(body))?
+        self.send_with(body, CallOptions::default())
+    }
+
+    /// Sends a message that nobody answers as [`send`](Client::send) does, with options. Their time limit is for
+    /// connecting and for the wait for room together.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Client::send); [`Error::DeadlineExceeded`] if no connection is there within the limit,
+    /// [`Error::Congested`] if it has no room.
+    pub fn send_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<(), Error> {
+        let hub = self.client.hub();
+        hub.block_on(self.client.send_with(body, options))?
     }
 
     /// Sends a message that nobody answers. Blocks for up to `limit` until a connection is there and has
@@ -374,7 +399,7 @@ impl Client {
     /// # Errors
     ///
     /// Those of [`request`](Client::request).
-    pub fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+    pub fn request_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<Body, Error> {
         let hub = self.client.hub();
         hub.block_on(self.client.request_with(body, options))?
     }

@@ -12,10 +12,12 @@ use crate::call::Call;
 use crate::counters::count;
 use crate::guard::Traced;
 use crate::hub::HubLink;
+use crate::limits::bounded;
 use crate::outgoing::{CallOptions, Outgoing};
 use crate::proto::{Body, Protocol, ServedKey};
 use crate::status::Error;
 use crate::stream::CallStream;
+use crate::trace;
 
 /// What happened to a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,17 +103,40 @@ impl Conn {
     /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
     /// * [`Error::Forked`] in a child of the process that made the connection.
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
-        self.send_by(body, None).await
+        self.send_with(body, CallOptions::default()).await
+    }
+
+    /// Sends a message that nobody answers as [`send`](Conn::send) does, with options. Their time limit is for
+    /// the wait for room, beside the write limit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Conn::send).
+    pub async fn send_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<(), Error> {
+        let due = options
+            .limit
+            .map(|limit| self.link.hub().now() + bounded(limit));
+        self.send_by(body, options, due).await
     }
 
     /// The same, waiting no longer than that either.
-    pub(crate) async fn send_by(&self, body: &[u8], due: Option<Duration>) -> Result<(), Error> {
-        let message = self.outgoing(body, CallOptions::default(), true)?;
+    pub(crate) async fn send_by(
+        &self,
+        body: &[u8],
+        options: CallOptions<'_>,
+        due: Option<Duration>,
+    ) -> Result<(), Error> {
+        let message = self.outgoing(body, options, true)?;
         let until = || due.unwrap_or(Duration::MAX).min(self.link.room_until());
         let sent = self
             .link
-            .when_there_is_room(until, |proto| proto.one_way(&message.body));
-        sent.await?;
+            .when_there_is_room(until, |proto| proto.one_way(message.content()));
+        sent.await.map_err(|error| match (error, options.limit) {
+            (Error::Congested(_), Some(limit)) if due <= Some(self.link.hub().now()) => {
+                Error::Congested(limit)
+            }
+            (error, _) => error,
+        })?;
         count(&self.link.hub().counters.messages_sent);
         Ok(())
     }
@@ -123,8 +148,18 @@ impl Conn {
     /// [`Error::WouldBlock`] if there is no room. Otherwise those of [`send`](Conn::send) but
     /// [`Error::Congested`].
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
-        let message = self.outgoing(body, CallOptions::default(), true)?;
-        self.link.with(|proto| proto.one_way(&message.body))?;
+        self.send_no_wait_with(body, CallOptions::default())
+    }
+
+    /// Sends a message that nobody answers if there is room now, with options, of which the time limit means
+    /// nothing here.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send_no_wait`](Conn::send_no_wait).
+    pub fn send_no_wait_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<(), Error> {
+        let message = self.outgoing(body, options, true)?;
+        self.link.with(|proto| proto.one_way(message.content()))?;
         count(&self.link.hub().counters.messages_sent);
         Ok(())
     }
@@ -153,7 +188,7 @@ impl Conn {
     /// # Errors
     ///
     /// Those of [`request`](Conn::request).
-    pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+    pub async fn request_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<Body, Error> {
         let call = self.begin(body, options, false).await?;
         let outcome = call.await;
         if outcome.is_err() {
@@ -168,7 +203,7 @@ impl Conn {
     /// # Errors
     ///
     /// Those of [`request`](Conn::request); [`Error::Remote`] comes as the answer of the stream instead.
-    pub async fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
+    pub async fn open(&self, body: &[u8], options: CallOptions<'_>) -> Result<CallStream, Error> {
         let call = self.begin(body, options, true).await?;
         Ok(CallStream::new(call))
     }
@@ -176,7 +211,7 @@ impl Conn {
     fn outgoing<'a>(
         &self,
         body: &'a [u8],
-        options: CallOptions,
+        options: CallOptions<'a>,
         is_one_way: bool,
     ) -> Result<Outgoing<'a>, Error> {
         let hub = self.link.hub();
@@ -185,30 +220,39 @@ impl Conn {
     }
 
     /// The span of a call: from here to its outcome.
-    fn span(&self, bytes: usize) -> Traced {
+    fn span(&self, call: &Outgoing<'_>) -> Traced {
         Traced::new(|| {
             tracing::debug_span!(
                 target: "sealwire::rpc",
                 "call",
                 peer = %self.link.peer(),
-                bytes,
+                bytes = call.body.len(),
+                trace_id = trace::id_of(&call.metadata),
                 outcome = tracing::field::Empty,
             )
         })
     }
 
-    async fn begin(&self, body: &[u8], options: CallOptions, streams: bool) -> Result<Call, Error> {
-        let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
+    async fn begin(
+        &self,
+        body: &[u8],
+        options: CallOptions<'_>,
+        streams: bool,
+    ) -> Result<Call, Error> {
+        let call = self.outgoing(body, options, false)?;
         let hub = self.link.hub();
         count(&hub.counters.calls);
-        let span = self.span(body.len());
+        let span = self.span(&call);
         let now = hub.now();
-        let due = hub.due(now, options);
+        let due = hub.due(now, call.limit);
         let room_until = now + hub.options.link.write_limit;
         let until = due.map_or(room_until, |due| due.min(room_until));
         let started = self
             .link
-            .when_there_is_room(|| until, |proto| proto.call(&body, now, due, streams))
+            .when_there_is_room(
+                || until,
+                |proto| proto.call(call.content(), now, due, streams),
+            )
             .await;
         let key = started.map_err(|error| match error {
             Error::Congested(_) if Some(until) == due => Error::DeadlineExceeded {
@@ -227,15 +271,16 @@ impl Conn {
     /// [`Error::WouldBlock`] if there is no room for the request now; [`Error::TooLarge`],
     /// [`Error::ConnectionLost`], [`Error::ShuttingDown`], [`Error::Intercepted`] and [`Error::Forked`] as
     /// for [`request`](Conn::request).
-    pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
-        let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
+    pub fn start(&self, body: &[u8], options: CallOptions<'_>) -> Result<Call, Error> {
+        let call = self.outgoing(body, options, false)?;
         let hub = self.link.hub();
         let now = hub.now();
-        let due = hub.due(now, options);
-        let key = self.link.with(|proto| proto.call(&body, now, due, false))?;
+        let due = hub.due(now, call.limit);
+        let started = |proto: &mut Protocol| proto.call(call.content(), now, due, false);
+        let key = self.link.with(started)?;
         count(&hub.counters.calls);
         hub.arm_for_call(due);
-        Ok(Call::new(self.link.clone(), key, self.span(body.len())))
+        Ok(Call::new(self.link.clone(), key, self.span(&call)))
     }
 
     /// What a handler does about what it was given; `None` in a child of a fork.

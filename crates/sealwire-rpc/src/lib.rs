@@ -33,6 +33,7 @@
 //! | know whether a failed request may have run | [`Error::may_have_run`] |
 //! | send many items in one call | [`Conn::open`], [`CallStream`], [`Request::next`], [`Request::blocking`] |
 //! | look at each call, or change it | [`ClientBuilder::intercept`], [`ServerBuilder::intercept`] |
+//! | send identifiers beside the body, continue a trace | [`CallOptions::with_metadata`], [`Request::metadata`], [`trace`] |
 //! | bound memory and time | [`Limits`] |
 //!
 //! Experimental and not audited, like everything in Sealwire.
@@ -62,6 +63,7 @@ mod sockets;
 mod status;
 mod stream;
 mod threads;
+pub mod trace;
 #[cfg(feature = "serde")]
 pub mod typed;
 pub mod work;
@@ -73,7 +75,7 @@ pub use counters::Counters;
 pub use handler::{Handler, OneWay, Request};
 pub use limits::Limits;
 pub use outgoing::{CallOptions, Outgoing};
-pub use proto::Body;
+pub use proto::{Body, Metadata, MetadataError};
 pub use server::{Server, ServerBuilder};
 pub use status::{Code, Error, Status};
 pub use stream::CallStream;

@@ -75,6 +75,15 @@ pub(crate) const MAX_HELLO: usize = 64 << 10;
 /// Bytes that a message costs of a budget beside its body, so that empty ones count too.
 pub(crate) const MESSAGE_COST: usize = 64;
 
+/// Bytes of the entries of metadata, as they go over the wire.
+pub(crate) const MAX_METADATA: usize = 8 << 10;
+/// Entries of metadata.
+pub(crate) const MAX_METADATA_ENTRIES: usize = 64;
+/// Bytes that metadata may add to a body: its size, and itself.
+pub(crate) const METADATA_MARGIN: usize = 2 + MAX_METADATA;
+// The largest message that the socket takes is an error.
+const _: () = assert!(METADATA_MARGIN <= ERROR_MARGIN);
+
 // Calls.
 
 /// Calls of a connection at a time, whatever the peer allows.

@@ -4,6 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(unix)]
+use sealwire::Listener;
 use sealwire::options::Withdrawn;
 use sealwire::{Endpoint, Monitor, Security, SocketBuilder};
 
@@ -203,6 +205,22 @@ impl Server {
         E::Error: Into<sealwire::Error>,
     {
         self.hub().socket.bind(endpoint)
+    }
+
+    /// Listens on a socket that somebody else opened, as a service manager that [passed](Listener::passed) it, and returns
+    /// its endpoint. The manager goes on listening where this server shuts down: who connects meanwhile waits for the
+    /// next.
+    ///
+    /// # Errors
+    ///
+    /// * [`sealwire::Error::Listener`] if it is not a socket that listens for streams.
+    /// * Those of [`bind`](Server::bind) otherwise.
+    #[cfg(unix)]
+    pub fn bind_listener(
+        &self,
+        listener: impl Into<Listener>,
+    ) -> Result<Endpoint, sealwire::Error> {
+        self.hub().socket.bind_listener(listener)
     }
 
     /// Gives all its endpoints, and those that are bound later, other keys and another authenticator while it serves. Nobody is

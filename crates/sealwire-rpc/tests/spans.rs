@@ -7,7 +7,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 
 use sealwire_rpc::handler::Inline;
-use sealwire_rpc::{Code, Request, Status};
+use sealwire_rpc::{CallOptions, Code, Metadata, Request, Status};
 use support::Scene;
 use tracing::field::{Field, Visit};
 use tracing::span;
@@ -65,13 +65,19 @@ fn a_call_is_a_span_with_its_outcome() {
     let recorder = Recorder::default();
     tracing::subscriber::with_default(recorder.clone(), || {
         conn.request(b"12345").unwrap_err();
-        conn.request(b"").unwrap();
+        let mut metadata = Metadata::new();
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        metadata.insert("traceparent", parent).unwrap();
+        let options = CallOptions::default().with_metadata(&metadata);
+        conn.request_with(b"", options).unwrap();
     });
     let lines = recorder.lines.lock().unwrap();
     let of = |start| lines.iter().filter(move |line| line.starts_with(start));
     assert_eq!(of("new call").count(), 2, "{lines:?}");
     assert_eq!(of("closed").count(), 2, "{lines:?}");
     assert_eq!(of("bytes").collect::<Vec<_>>(), ["bytes 5", "bytes 0"]);
+    let traces: Vec<_> = of("trace_id").collect();
+    assert_eq!(traces, ["trace_id 0af7651916cd43dd8448eb211c80319c"]);
     let outcomes: Vec<_> = of("outcome").collect();
     assert_eq!(outcomes, ["outcome not found", "outcome \"ok\""]);
 }

@@ -21,9 +21,10 @@ impl From<sealwire_rpc::Conn> for Conn {
     }
 }
 
-pub(super) fn options(timeout: Option<f64>) -> PyResult<CallOptions> {
+pub(super) fn options(timeout: Option<f64>) -> PyResult<CallOptions<'static>> {
     Ok(CallOptions {
         limit: crate::wait::seconds(timeout)?,
+        metadata: None,
     })
 }
 

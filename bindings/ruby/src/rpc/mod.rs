@@ -31,7 +31,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
 }
 
 /// A body, and perhaps `timeout:`, of which `nil` means none.
-fn call(ruby: &Ruby, args: &[Value]) -> Result<(Vec<u8>, CallOptions), Error> {
+fn call(ruby: &Ruby, args: &[Value]) -> Result<(Vec<u8>, CallOptions<'static>), Error> {
     let (body, limit) = with_timeout::<(RString,)>(ruby, args)?;
     let options = match limit {
         None => CallOptions::default(),

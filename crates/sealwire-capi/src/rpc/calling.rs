@@ -28,7 +28,7 @@ impl Call {
         }
     }
 
-    fn parts(&self) -> Result<(&[u8], CallOptions), Failure> {
+    fn parts(&self) -> Result<(&[u8], CallOptions<'static>), Failure> {
         let body = bytes(self.data.cast(), self.size, "data")?;
         let options = match Wait::from_ms(self.timeout_ms)? {
             Wait::Default => CallOptions::default(),
@@ -42,7 +42,7 @@ impl Call {
         &self,
         reply: *mut *mut sealwire_rpc_reply,
         error: *mut *mut sealwire_rpc_error,
-        request: impl FnOnce(&[u8], CallOptions) -> Result<Body, Error>,
+        request: impl FnOnce(&[u8], CallOptions<'_>) -> Result<Body, Error>,
     ) -> Result<(), Failure> {
         let (body, options) = self.parts()?;
         Outcome::new(reply, error)?.settle(request(body, options))
@@ -52,7 +52,7 @@ impl Call {
         &self,
         out: *mut *mut sealwire_rpc_stream,
         error: *mut *mut sealwire_rpc_error,
-        open: impl FnOnce(&[u8], CallOptions) -> Result<CallStream, Error>,
+        open: impl FnOnce(&[u8], CallOptions<'_>) -> Result<CallStream, Error>,
     ) -> Result<(), Failure> {
         let (body, options) = self.parts()?;
         let out = output(out, "out")?;

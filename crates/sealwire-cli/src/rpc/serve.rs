@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use sealwire::Endpoint;
+#[cfg(unix)]
+use sealwire::Listener;
 use sealwire_rpc::handler::Pool;
 use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
 
@@ -23,8 +25,21 @@ use crate::service::{ServiceOptions, alive, notify};
 #[derive(Debug, Args)]
 pub(crate) struct ServeOptions {
     /// Listen on an endpoint (repeatable): tcp://HOST:PORT, ipc://PATH. Port 0 takes a free one
-    #[arg(short, long, value_name = "ENDPOINT", required = true, value_parser = super::parse_endpoint)]
+    #[cfg_attr(unix, arg(required_unless_present = "listen_fds"))]
+    #[cfg_attr(not(unix), arg(required = true))]
+    #[arg(short, long, value_name = "ENDPOINT", value_parser = super::parse_endpoint)]
     bind: Vec<Endpoint>,
+
+    /// Listen on the sockets that a service manager passed to this process (LISTEN_FDS)
+    #[cfg(unix)]
+    #[arg(long)]
+    listen_fds: bool,
+
+    /// Let another process listen on the same TCP ports, which says so as well (SO_REUSEPORT): the next one, before
+    /// this one ends
+    #[cfg(unix)]
+    #[arg(long)]
+    reuse_port: bool,
 
     #[command(flatten)]
     security: SecurityOptions,
@@ -57,8 +72,9 @@ pub(crate) struct ServeOptions {
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     options.service.metrics.serve_sockets(options.report)?;
-    let security = options.security.choice().security(&options.bind)?;
-    warn_of_plain_text(options.report, &security, &options.bind);
+    let doors = Doors::of(options)?;
+    let security = options.security.choice().security(&doors.endpoints)?;
+    warn_of_plain_text(options.report, &security, &doors.endpoints);
     let mut limits = Limits::default();
     limits.max_body = options.size.max_size;
     let (program, arguments) = (options.exec.clone(), options.arguments.clone());
@@ -70,13 +86,16 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
         answer(request, &of_calls, &program, &arguments, max_answer)
     })
     .map_err(|error| Failure::new(Code::Failed, format!("cannot start threads: {error}")))?;
-    let server = Server::builder(security).limits(limits).build(pool)?;
+    let builder = Server::builder(security).limits(limits);
+    #[cfg(unix)]
+    let builder = builder.socket(|socket| socket.reuse_port(options.reuse_port));
+    let server = builder.build(pool)?;
     let reporter = Reporter::read(server.monitor(), options.report, None)?;
     let serving = server.clone();
     let (renewed, chosen, endpoints) = (
         server.clone(),
         options.security.clone(),
-        options.bind.clone(),
+        doors.endpoints.clone(),
     );
     options.renewal.renew(options.report, move |withdrawn| {
         let security = chosen.choice().security(&endpoints)?;
@@ -98,7 +117,7 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
         break_off: Box::new(|| {}),
         json: options.report.json,
     })?;
-    let served = serve(&serving, &options.bind);
+    let served = serve(&serving, doors);
     if interrupt::requested() {
         // Nothing is ever sent: the channel ends when the server is shut down.
         let _ = is_done.recv();
@@ -109,11 +128,60 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     served
 }
 
+/// Where it is to listen.
+struct Doors {
+    /// Endpoints that it binds itself.
+    bind: Vec<Endpoint>,
+    /// Sockets that a service manager opened.
+    #[cfg(unix)]
+    passed: Vec<Listener>,
+    /// The endpoints of both.
+    endpoints: Vec<Endpoint>,
+}
+
+impl Doors {
+    #[cfg(unix)]
+    fn of(options: &ServeOptions) -> Result<Self, Failure> {
+        let bind = options.bind.clone();
+        let mut endpoints = bind.clone();
+        let mut passed = Vec::new();
+        if options.listen_fds {
+            passed = Listener::passed().map_err(sealwire::Error::from)?;
+            if passed.is_empty() {
+                return Err(Failure::usage(
+                    "--listen-fds: no socket was passed (LISTEN_FDS is not set); start the .socket unit",
+                ));
+            }
+        }
+        for listener in &passed {
+            endpoints.push(listener.endpoint().map_err(sealwire::Error::from)?);
+        }
+        Ok(Doors {
+            bind,
+            passed,
+            endpoints,
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn of(options: &ServeOptions) -> Result<Self, Failure> {
+        Ok(Doors {
+            bind: options.bind.clone(),
+            endpoints: options.bind.clone(),
+        })
+    }
+}
+
 /// Serves until the server has ended.
-fn serve(server: &Server, endpoints: &[Endpoint]) -> Result<(), Failure> {
+fn serve(server: &Server, doors: Doors) -> Result<(), Failure> {
     let mut listening = Vec::new();
-    for endpoint in endpoints {
-        let bound = interrupt::binding(|| server.bind(endpoint.clone()))??;
+    for endpoint in doors.bind {
+        let bound = interrupt::binding(|| server.bind(endpoint))??;
+        listening.push(bound.to_string());
+    }
+    #[cfg(unix)]
+    for listener in doors.passed {
+        let bound = interrupt::binding(|| server.bind_listener(listener))??;
         listening.push(bound.to_string());
     }
     notify::ready(&format!("listening on {}", listening.join(", ")));

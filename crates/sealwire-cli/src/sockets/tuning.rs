@@ -47,6 +47,11 @@ pub(crate) struct TuningOptions {
     #[arg(long, value_name = "TIME", value_parser = duration::parse_positive, requires = "connect")]
     reconnect_max: Option<Duration>,
 
+    /// Let another process listen on the same TCP ports, which says so as well (SO_REUSEPORT)
+    #[cfg(unix)]
+    #[arg(long, requires = "bind")]
+    reuse_port: bool,
+
     /// Bytes that the system may hold of each connection on their way out [default: the system's]
     #[arg(long, value_name = "BYTES")]
     send_buffer: Option<usize>,
@@ -86,6 +91,10 @@ impl TuningOptions {
             .conflate(self.conflate)
             .linger(self.linger.or(timeout).unwrap_or(FOR_EVER))
             .reconnect(first, longest);
+        #[cfg(unix)]
+        {
+            builder = builder.reuse_port(self.reuse_port);
+        }
         if let Some(interval) = self.heartbeat {
             builder = builder.heartbeat(interval);
         }

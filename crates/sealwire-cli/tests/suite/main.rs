@@ -13,6 +13,8 @@ mod failures;
 #[cfg(target_os = "linux")]
 mod faults;
 mod file;
+#[cfg(target_os = "linux")]
+mod handing_over;
 mod help;
 mod hyphens;
 mod keygen;

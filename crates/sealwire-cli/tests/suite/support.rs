@@ -63,8 +63,24 @@ pub(crate) fn start_interactive(arguments: &[&str]) -> Running {
 
 /// Starts what ends up as the program, and keeps its standard input open.
 pub(crate) fn start_command(command: &mut Command) -> Running {
+    start_with_stdin(command, Stdio::piped())
+}
+
+/// Starts the program as a service manager does, with a listener as the one socket that is passed to it.
+#[cfg(unix)]
+pub(crate) fn start_passed(listener: &std::net::TcpListener, arguments: &[&str]) -> Running {
+    // The shell becomes the program, whose number LISTEN_PID has to be.
+    const PASS: &str = "export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$@\" 3<&0 0</dev/null";
+    let listener = listener.try_clone().expect("a descriptor");
+    let mut command = Command::new("sh");
+    command.args(["-c", PASS, "sh", env!("CARGO_BIN_EXE_sealwire")]);
+    let descriptor = std::os::fd::OwnedFd::from(listener);
+    start_with_stdin(command.args(arguments), descriptor.into())
+}
+
+fn start_with_stdin(command: &mut Command, stdin: Stdio) -> Running {
     let mut child = command
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -150,7 +150,7 @@ impl ClientBuilder {
     ///         if call.body.is_empty() {
     ///             return Err(Code::INVALID_ARGUMENT.into());
     ///         }
-    ///         call.options.limit.get_or_insert(Duration::from_secs(5));
+    ///         call.limit.get_or_insert(Duration::from_secs(5));
     ///         call.body.to_mut().extend_from_slice(b", signed");
     ///         Ok(())
     ///     })

@@ -139,7 +139,20 @@ impl Client {
     ///
     /// Those of [`Conn::send`], and those of [`conn`](Client::conn) if there is no connection.
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
-        self.conn().await?.send(body).await
+        self.send_with(body, CallOptions::default()).await
+    }
+
+    /// Sends a message that nobody answers as [`send`](Client::send) does, with options. Their time limit is for
+    /// connecting and for the wait for room together.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Client::send); [`Error::DeadlineExceeded`] if no connection is there within the limit,
+    /// [`Error::Congested`] if it has no room.
+    pub async fn send_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<(), Error> {
+        let due = options.limit.map(|limit| self.hub().now() + bounded(limit));
+        let conn = self.conn_by(due).await?;
+        conn.send_by(body, options, due).await
     }
 
     /// Sends a message that nobody answers, waiting at most `limit` for a connection and for room together.
@@ -149,12 +162,7 @@ impl Client {
     /// Those of [`send`](Client::send); [`Error::DeadlineExceeded`] if no connection is there within `limit`,
     /// [`Error::Congested`] if it has no room.
     pub async fn send_timeout(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
-        let due = self.hub().now() + bounded(limit);
-        let conn = self.conn_by(Some(due)).await?;
-        match conn.send_by(body, Some(due)).await {
-            Err(Error::Congested(_)) if due <= self.hub().now() => Err(Error::Congested(limit)),
-            done => done,
-        }
+        self.send_with(body, CallOptions::within(limit)).await
     }
 
     /// Sends a message that nobody answers if a connection with room is there.
@@ -190,13 +198,16 @@ impl Client {
     /// # Errors
     ///
     /// Those of [`request`](Client::request).
-    pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
-        let due = self.hub().due(self.hub().now(), options);
+    pub async fn request_with(&self, body: &[u8], options: CallOptions<'_>) -> Result<Body, Error> {
+        let due = self.hub().due(self.hub().now(), options.limit);
         let mut retries = self.shared.options.retries;
         loop {
             let conn = self.conn_by(due).await?;
             let left = due.map(|due| due.saturating_sub(self.hub().now()));
-            let options = CallOptions { limit: left };
+            let options = CallOptions {
+                limit: left,
+                ..options
+            };
             let outcome = conn.request_with(body, options).await;
             match outcome {
                 Err(error) if retries > 0 && worth_another_try(&error) => {

@@ -17,6 +17,7 @@ pub use self::request::{OneWay, Request};
 pub use self::spawn::{Spawn, Task};
 use crate::guard::Traced;
 use crate::status::{Code, Status};
+use crate::trace;
 
 /// Handles the requests of peers. Called on the thread that reads the connection, which goes on only
 /// when it returns: long work belongs elsewhere ([`Pool`], [`Spawn`], [`Inbox`]), with the request moved there.
@@ -54,7 +55,10 @@ impl Handler for Nothing {
 fn run<R: AsRef<[u8]>>(request: Request, handle: impl FnOnce(&Request) -> Result<R, Status>) {
     let hub = request.conn().link().hub().clone();
     let bytes = request.body().len();
-    let span = Traced::new(|| tracing::debug_span!(target: "sealwire::rpc", "serve", bytes));
+    let span = Traced::new(|| {
+        let trace_id = || trace::id_of(&request.metadata());
+        tracing::debug_span!(target: "sealwire::rpc", "serve", bytes, trace_id = trace_id())
+    });
     let answering = || {
         let outcome = span.within(|| hub.guard("a handler", || handle(&request)));
         // Looking at the reply and dropping it is code of others as well.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::conn::Conn;
 use crate::counters::count;
-use crate::proto::{Answered, Asked, Body, Protocol, ServedKey};
+use crate::proto::{Answered, Asked, Body, Metadata, Protocol, ServedKey};
 use crate::status::{Code, Error, Status};
 use crate::stream;
 
@@ -34,6 +34,12 @@ impl Request {
     /// Returns the body of the request.
     pub fn body(&self) -> &Body {
         &self.body
+    }
+
+    /// Returns what the caller, or its interceptors, sent beside the body. It is theirs to choose: only the
+    /// connection says who they are.
+    pub fn metadata(&self) -> Metadata<'_> {
+        self.body.metadata()
     }
 
     /// Returns the connection it came through, to call its peer or to see who that is.
@@ -263,6 +269,11 @@ impl OneWay {
         &self.body
     }
 
+    /// Returns what the sender, or its interceptors, sent beside the body.
+    pub fn metadata(&self) -> Metadata<'_> {
+        self.body.metadata()
+    }
+
     /// Returns the connection it came through.
     pub fn conn(&self) -> &Conn {
         &self.conn
@@ -271,8 +282,7 @@ impl OneWay {
 
 impl Drop for OneWay {
     fn drop(&mut self) {
-        let size = self.body.len();
-        self.conn.served(|proto| proto.one_way_done(size));
+        self.conn.served(|proto| proto.one_way_done(&self.body));
     }
 }
 

@@ -19,10 +19,19 @@ pub(super) struct Admission<L, P = Arc<Peer>> {
     /// By routing id.
     links: RwLock<BTreeMap<u32, L>>,
     last_admitted: AtomicU32,
+    gate: Mutex<Gate>,
     /// Lines in the log about peers that violate the protocol.
     pub(super) violations: LogGate,
     /// Lines in the log about those that the greeter refuses.
     pub(super) refusals: LogGate,
+}
+
+/// Whether connections are let in. A peer that was told so may call at once, before its link is among the others.
+#[derive(Default)]
+struct Gate {
+    /// Connections that are being let in.
+    passing: usize,
+    closed: bool,
 }
 
 /// A connection has begun or ended.
@@ -55,6 +64,7 @@ impl<L: Clone, P> Admission<L, P> {
             door: Mutex::new(Door::new(door)),
             links: RwLock::default(),
             last_admitted: AtomicU32::new(0),
+            gate: Mutex::default(),
             violations: LogGate::default(),
             refusals: LogGate::default(),
         }
@@ -110,6 +120,28 @@ impl<L: Clone, P> Admission<L, P> {
     pub(super) fn admit(&self, routing_id: u32, link: L) {
         self.write().insert(routing_id, link);
         self.last_admitted.store(routing_id, Ordering::SeqCst);
+    }
+
+    /// A connection is about to be told that it is let in. `false` once the gate is closed: it must not be.
+    /// [`passed`](Self::passed) says that its link is there, or that it has gone.
+    pub(super) fn begin_to_pass(&self) -> bool {
+        let mut gate = lock(&self.gate);
+        if !gate.closed {
+            gate.passing += 1;
+        }
+        !gate.closed
+    }
+
+    pub(super) fn passed(&self) {
+        lock(&self.gate).passing -= 1;
+    }
+
+    /// Lets nobody in any more if all links are finished, and no connection is on its way to be one. The question
+    /// may take the locks of links.
+    pub(super) fn close_if(&self, is_finished: impl Fn(&L) -> bool) -> bool {
+        let mut gate = lock(&self.gate);
+        gate.closed |= gate.passing == 0 && self.links().iter().all(is_finished);
+        gate.closed
     }
 
     /// The connection is asked to go: nothing that it says matters any more.
@@ -179,6 +211,26 @@ mod tests {
     };
 
     type Tested = Admission<char, ()>;
+
+    /// A server that shuts down ends no connection that was just told to call.
+    #[test]
+    fn the_gate_closes_when_nobody_is_passing_and_all_links_are_finished() {
+        let admission = Tested::new(2, LIMITS);
+        assert!(admission.begin_to_pass() && admission.begin_to_pass());
+        admission.admit(1, 'a');
+        admission.passed();
+        assert!(!admission.close_if(|_| true), "another one is passing");
+        admission.passed();
+        assert!(
+            !admission.close_if(|link| *link != 'a'),
+            "a link is not finished"
+        );
+        assert!(admission.begin_to_pass(), "it is open");
+        admission.passed();
+        assert!(admission.close_if(|link| *link == 'a'));
+        assert!(!admission.begin_to_pass());
+        assert!(admission.close_if(|_| false), "it stays closed");
+    }
 
     fn at(seconds: u64) -> Duration {
         Duration::from_secs(seconds)

@@ -99,25 +99,42 @@ impl Hub {
                 }
             }
         }
+        if !self.admission.begin_to_pass() {
+            // Its calls would find nobody; it has made none yet.
+            self.admission.leave(routing_id);
+            let _ = self
+                .socket
+                .disconnect_peer(routing_id, "rpc: shutting down");
+            return;
+        }
+        if self.let_in(new, &answer) && self.has_ended() {
+            self.close_all_links();
+        }
+    }
+
+    /// Tells a connection that it is let in, and makes its link. `false` where it has gone.
+    fn let_in(self: &Arc<Self>, new: Greeted, answer: &[u8]) -> bool {
+        let routing_id = new.routing_id;
         if self.options.link.side == Side::Server {
-            let mut settings = [self.options.link.settings.message(&answer)].into();
+            let mut settings = [self.options.link.settings.message(answer)].into();
             if self
                 .socket
                 .try_send_many_to(routing_id, &mut settings)
                 .is_err()
             {
-                return;
+                self.admission.passed();
+                self.changes.tell();
+                return false;
             }
         }
         let link = HubLink::new(self.clone(), new.peer, new.settings);
         self.admission.admit(routing_id, link.clone());
+        self.admission.passed();
         count(&self.counters.connections);
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
         self.options.upcalls.connected(&link);
         self.changes.tell();
-        if self.has_ended() {
-            self.close_all_links();
-        }
+        true
     }
 
     pub(super) fn link_ended(&self, link: &Arc<HubLink>) {

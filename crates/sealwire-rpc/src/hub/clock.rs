@@ -20,7 +20,6 @@ use super::round::Round;
 use crate::limits::bounded;
 use crate::link::{Checked, Offered};
 use crate::lock::lock;
-use crate::outgoing::CallOptions;
 use crate::proto::TICK;
 
 /// When to check next; arming it for later than that costs one load.
@@ -146,8 +145,8 @@ impl Hub {
     }
 
     /// When a call that begins now is over, unless it has no limit.
-    pub(crate) fn due(&self, now: Duration, options: CallOptions) -> Option<Duration> {
-        let limit = options.limit.or(self.options.request_limit);
+    pub(crate) fn due(&self, now: Duration, limit: Option<Duration>) -> Option<Duration> {
+        let limit = limit.or(self.options.request_limit);
         limit.map(|limit| now + bounded(limit))
     }
 
@@ -254,6 +253,7 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
+    use crate::proto::Content;
     use sealwire::{Generate as _, KeyPair};
     use sealwire::{Security, auth::AllowAnyone};
 
@@ -278,7 +278,8 @@ mod tests {
         let hub = started.unwrap();
         let settings = Settings::of(&Limits::default());
         let link = HubLink::new(hub.clone(), inproc_peer(), settings);
-        link.act(|proto| proto.one_way(b"message")).unwrap();
+        link.act(|proto| proto.one_way(Content::plain(b"message")))
+            .unwrap();
         (server, hub, link)
     }
 

@@ -41,7 +41,10 @@ impl Hub {
             }
             let is_over = deadline <= self.now() || self.has_ended();
             // Foreign code on a thread that waits for nothing.
-            if is_over || self.is_finished() || waits::must_not_wait() {
+            if is_over
+                || self.admission.close_if(|link| link.is_finished())
+                || waits::must_not_wait()
+            {
                 return self.end_and_tell();
             }
             self.by(deadline, changed).await;

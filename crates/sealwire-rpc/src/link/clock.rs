@@ -195,6 +195,7 @@ pub(super) mod tests {
     use super::*;
     use crate::counters::LiveCounters;
     use crate::limits::Limits;
+    use crate::proto::Content;
     use crate::proto::{Settings, Side};
 
     /// A link whose lock another thread takes, and the gate that lets that thread go.
@@ -297,7 +298,8 @@ pub(super) mod tests {
         });
         let link = CallLink::new(owner, inproc_peer(), settings);
         for number in 0..messages {
-            link.act(|proto| proto.one_way(&[number])).unwrap();
+            link.act(|proto| proto.one_way(Content::plain(&[number])))
+                .unwrap();
         }
         link
     }

@@ -3,21 +3,45 @@
 use bytes::Bytes;
 use sealwire::Frame;
 
-use super::wire::HEADER;
+use super::Violation;
+use super::metadata::{self, Metadata};
+use super::wire::{HEADER, Header};
 
 /// The body of a message, without its header; shares the memory it was received in.
 #[derive(Clone)]
 pub struct Body {
     frame: Frame,
-    start: u8,
+    /// Where it begins, behind the header and the metadata.
+    start: u16,
 }
 
 impl Body {
+    /// All behind the header, without metadata.
     pub(super) fn of(frame: Frame) -> Self {
         Body {
             frame,
-            start: HEADER as u8,
+            start: HEADER as u16,
         }
+    }
+
+    /// All behind this header, and the metadata if it says that there is some.
+    pub(super) fn parse(frame: Frame, header: Header) -> Result<Self, Violation> {
+        let mut body = Body::of(frame);
+        if header.has_metadata {
+            body.start += metadata::check(&body)? as u16;
+        }
+        Ok(body)
+    }
+
+    /// Bytes behind the header, with those of the metadata: what it costs of budgets.
+    pub(super) fn size(&self) -> usize {
+        self.frame.len() - HEADER
+    }
+
+    /// The metadata in front of it.
+    pub(crate) fn metadata(&self) -> Metadata<'_> {
+        let metadata = HEADER + metadata::SIZE..usize::from(self.start);
+        Metadata::of_checked(self.frame.get(metadata).unwrap_or_default())
     }
 
     /// The bytes, shared where they are many and copied where they are few.

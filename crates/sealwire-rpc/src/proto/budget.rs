@@ -1,6 +1,6 @@
 //! Byte budgets beside the counts (`docs/spec/rpc.md`, "Bytes under way").
 
-use crate::limits::MESSAGE_COST;
+use crate::limits::{MESSAGE_COST, METADATA_MARGIN};
 
 /// What a message with a body of this size costs of a budget.
 pub(super) fn cost(body: usize) -> u64 {
@@ -58,7 +58,8 @@ pub(super) struct Incoming {
 
 impl Incoming {
     pub(super) fn new(limit: u32, max_body: u32) -> Self {
-        let spare = u64::from(limit).saturating_sub(cost(max_body as usize));
+        let largest = cost(max_body as usize + METADATA_MARGIN);
+        let spare = u64::from(limit).saturating_sub(largest);
         Incoming {
             under_way: Budget::new(limit),
             held: 0,
@@ -111,11 +112,15 @@ mod tests {
             (1_000, 999),
             (1_000, 10),
             (64, 0),
+            // Room for the largest body, and not for its metadata beside it.
+            (20_000, 10_000),
+            (METADATA_MARGIN as u32 + 1_000, 900),
         ] {
             let mut receiver = Incoming::new(limit, max_body);
             let mut sender = Budget::new(limit);
             for number in 0..1_000_u32 {
-                let cost = cost((number * 7 % (max_body + 1)) as usize);
+                let metadata = [0, 0, 9, METADATA_MARGIN][number as usize % 4];
+                let cost = cost((number * 7 % (max_body + 1)) as usize + metadata);
                 assert!(sender.admits(cost), "{limit} {max_body}: stuck at {number}");
                 sender.take(cost);
                 assert!(receiver.received(cost));

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 use sealwire::Frame;
 
+use super::metadata::Content;
 use super::wire::{HEADER, Header};
 
 /// Bytes of one buffer.
@@ -22,14 +23,21 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Header and body as one frame.
-    pub(super) fn message(&mut self, header: Header, body: &[u8]) -> Frame {
+    /// Header, metadata and body as one frame.
+    pub(super) fn message(&mut self, mut header: Header, content: Content<'_>) -> Frame {
+        header.has_metadata = !content.metadata.is_empty();
         let header = header.to_bytes();
-        let size = HEADER + body.len();
+        let (size, body) = (HEADER + content.size(), content.body);
+        let body_at = size - body.len();
         if size <= Frame::INLINE {
             let mut bytes = [0; Frame::INLINE];
             bytes[..HEADER].copy_from_slice(&header);
-            bytes[HEADER..size].copy_from_slice(body);
+            let mut at = HEADER;
+            content.metadata.write(|part| {
+                bytes[at..at + part.len()].copy_from_slice(part);
+                at += part.len();
+            });
+            bytes[body_at..size].copy_from_slice(body);
             return Frame::copy_from_slice(&bytes[..size]);
         }
         let mut bytes = if size < LARGE {
@@ -39,6 +47,7 @@ impl Buffers {
             BytesMut::with_capacity(size)
         };
         bytes.extend_from_slice(&header);
+        content.metadata.write(|part| bytes.extend_from_slice(part));
         bytes.extend_from_slice(body);
         let message = bytes.split().freeze();
         if size < LARGE {
@@ -70,6 +79,7 @@ impl Buffers {
 #[cfg(test)]
 mod tests {
     use super::super::wire::Kind;
+    use super::super::{Body, Metadata};
     use super::*;
 
     #[test]
@@ -78,9 +88,36 @@ mod tests {
         for size in [0, 1, 63, 64, 65, 1_400, LARGE - HEADER, LARGE, BUFFER + 1] {
             let body: Vec<u8> = (0..size).map(|i| i as u8).collect();
             let header = Header::new(Kind::Reply, 3, 5);
-            let frame = buffers.message(header, &body);
+            let frame = buffers.message(header, Content::plain(&body));
             assert_eq!(frame[..HEADER], header.to_bytes());
             assert_eq!(frame[HEADER..], body[..]);
+        }
+    }
+
+    #[test]
+    fn metadata_stands_between_header_and_body_at_every_size() {
+        let mut buffers = Buffers::default();
+        for (value, body) in [
+            (1, 0),
+            (1, 20),
+            (40, 4),
+            (300, 1),
+            (1, 1_400),
+            (8_000, LARGE),
+        ] {
+            let mut metadata = Metadata::new();
+            metadata.append("key", vec![7; value]).unwrap();
+            let body = vec![9; body];
+            let content = Content {
+                metadata: &metadata,
+                body: &body,
+            };
+            let frame = buffers.message(Header::new(Kind::Request, 3, 5), content);
+            let header = Header::parse(&frame).unwrap();
+            let read = Body::parse(frame, header).unwrap();
+            assert_eq!(read.metadata(), metadata);
+            assert_eq!(read[..], body[..]);
+            assert_eq!(read.size(), content.size());
         }
     }
 
@@ -91,7 +128,7 @@ mod tests {
         let body = [7; 1_400];
         let mut seen = std::collections::HashSet::new();
         for _ in 0..10_000 {
-            let frame = buffers.message(header, &body);
+            let frame = buffers.message(header, Content::plain(&body));
             seen.insert(frame.as_ptr() as usize / BUFFER);
         }
         assert!(seen.len() <= 6, "{} buffers", seen.len());

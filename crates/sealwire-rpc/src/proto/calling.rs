@@ -5,31 +5,31 @@ use std::time::Duration;
 
 use super::flow::{Flow, Item};
 use super::wire::{Kind, encode_time};
-use super::{Body, CallKey, NotSent, Protocol, Violation};
+use super::{Body, CallKey, Content, NotSent, Protocol, Violation};
 use crate::status::Error;
 
 impl Protocol {
     /// Begins a call. `due` is when its caller stops waiting.
     pub(crate) fn call(
         &mut self,
-        body: &[u8],
+        content: Content<'_>,
         now: Duration,
         due: Option<Duration>,
         streams: bool,
     ) -> Result<CallKey, NotSent> {
-        self.check(body.len())?;
+        self.check(content.body.len())?;
         if self.going_away.has_begun() {
             return Err(NotSent::GoingAway);
         }
-        if !self.calls.find_room(body.len()) {
+        if !self.calls.find_room(content.size()) {
             return Err(NotSent::Full);
         }
         let flow = streams.then(|| Flow::new(self.local.stream_window, self.peer.stream_window));
         let position = self.outbox.next_position();
-        let (key, number) = self.calls.begin(body.len(), position, due, flow);
+        let (key, number) = self.calls.begin(content.size(), position, due, flow);
         let time = encode_time(due.map(|due| due.saturating_sub(now)));
         let kind = if streams { Kind::Open } else { Kind::Request };
-        self.outbox.push(kind, time, number, body);
+        self.outbox.push_content(kind, time, number, content);
         Ok(key)
     }
 

@@ -131,9 +131,9 @@ mod tests {
         max_calls: 1,
         one_way_window: 4,
         stream_window: 1,
-        max_body: 100,
+        max_body: 4_000,
         request_budget: 0,
-        message_budget: 1_000,
+        message_budget: 24_000,
     };
 
     fn credit() -> MessageCredit {
@@ -178,29 +178,33 @@ mod tests {
 
     #[test]
     fn messages_and_items_share_their_bytes() {
+        const BODY: usize = 4_000 - 64;
         let (mut sender, mut receiver) = (credit(), credit());
         for _ in 0..6 {
-            assert!(sender.admits_item(100));
-            sender.take_item(100);
-            receiver.received_item(100).unwrap();
+            assert!(sender.admits_item(BODY));
+            sender.take_item(BODY);
+            receiver.received_item(BODY).unwrap();
         }
-        assert!(!sender.admits_item(100) && !sender.take_message(100));
-        assert_eq!(receiver.received_message(100), Err(Violation::BeyondCredit));
-        assert_eq!(receiver.held(), 6 * 164);
+        assert!(!sender.admits_item(BODY) && !sender.take_message(BODY));
+        assert_eq!(
+            receiver.received_message(BODY),
+            Err(Violation::BeyondCredit)
+        );
+        assert_eq!(receiver.held(), 6 * 4_000);
         // Told of every quarter of the bytes.
         assert_eq!(receiver.items_taken(0), None);
-        assert_eq!(receiver.items_taken(164), None);
-        let grant = receiver.items_taken(164).unwrap();
+        assert_eq!(receiver.items_taken(4_000), None);
+        let grant = receiver.items_taken(4_000).unwrap();
         assert_eq!(
             grant,
             Grant {
                 messages: 0,
-                bytes: 328
+                bytes: 8_000
             }
         );
         sender.granted(grant);
-        assert!(sender.take_message(100));
-        assert_eq!(receiver.held(), 4 * 164);
+        assert!(sender.take_message(BODY));
+        assert_eq!(receiver.held(), 4 * 4_000);
     }
 
     #[test]

@@ -4,25 +4,25 @@ use super::budget::cost;
 use super::credit::Grant;
 use super::flow::Flow;
 use super::wire::Kind;
-use super::{Body, NotSent, Protocol, Violation};
+use super::{Body, Content, NotSent, Protocol, Violation};
 
 impl Protocol {
     /// Sends a message that nobody answers.
-    pub(crate) fn one_way(&mut self, body: &[u8]) -> Result<(), NotSent> {
-        self.check(body.len())?;
+    pub(crate) fn one_way(&mut self, content: Content<'_>) -> Result<(), NotSent> {
+        self.check(content.body.len())?;
         if self.going_away.has_begun() {
             return Err(NotSent::GoingAway);
         }
-        if !self.messages.take_message(body.len()) {
+        if !self.messages.take_message(content.size()) {
             return Err(NotSent::Full);
         }
-        self.outbox.push(Kind::OneWay, 0, 0, body);
+        self.outbox.push_content(Kind::OneWay, 0, 0, content);
         Ok(())
     }
 
-    /// A received one-way message with a body of this size has been handled.
-    pub(crate) fn one_way_done(&mut self, body: usize) {
-        let grant = self.messages.message_handled(body);
+    /// A received one-way message has been handled.
+    pub(crate) fn one_way_done(&mut self, body: &Body) {
+        let grant = self.messages.message_handled(body.size());
         self.tell_taken(grant);
     }
 

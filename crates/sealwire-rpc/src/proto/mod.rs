@@ -22,6 +22,7 @@ mod failure;
 mod flow;
 mod going_away;
 mod messages;
+mod metadata;
 mod outbox;
 mod served;
 mod serving;
@@ -44,6 +45,8 @@ use self::calls::Calls;
 use self::credit::MessageCredit;
 pub(crate) use self::flow::Item;
 use self::going_away::{FAREWELL, GoingAway};
+pub(crate) use self::metadata::Content;
+pub use self::metadata::{Metadata, MetadataError};
 use self::outbox::Outbox;
 use self::served::ServedCalls;
 pub(crate) use self::served::{Asked, Closed, ServedKey};
@@ -243,16 +246,16 @@ impl Protocol {
             return Ok(CallEvent::Nothing);
         }
         let header = Header::parse(&frame)?;
-        header.check_body(frame.len() - HEADER, self.local.max_body)?;
+        let body = Body::parse(frame, header)?;
+        header.check_body(body.len(), self.local.max_body)?;
         if self.outbox.is_not_read() {
             return Err(Violation::NotRead);
         }
-        let body = Body::of(frame);
         let ours = self.calls.are_numbered(header.number);
         match header.kind {
             Kind::Settings => return Err(Violation::SettingsAgain),
             Kind::OneWay => {
-                self.messages.received_message(body.len())?;
+                self.messages.received_message(body.size())?;
                 return Ok(CallEvent::OneWay(body));
             }
             Kind::Request | Kind::Open => {

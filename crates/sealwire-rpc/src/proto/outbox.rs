@@ -6,6 +6,7 @@ use sealwire::Frame;
 
 use super::Settings;
 use super::buffers::Buffers;
+use super::metadata::Content;
 use super::wire::{HEADER, Header, Kind};
 use crate::limits::{
     ANSWERS_UNDER_WAY, CONTROL_PER_CALL, MESSAGE_COST, OUTBOX_BYTES, OUTBOX_MESSAGES,
@@ -91,10 +92,16 @@ impl Outbox {
     }
 
     pub(super) fn push(&mut self, kind: Kind, info: u8, number: u32, body: &[u8]) {
+        self.push_content(kind, info, number, Content::plain(body));
+    }
+
+    /// The same, with metadata if there is some.
+    pub(super) fn push_content(&mut self, kind: Kind, info: u8, number: u32, content: Content<'_>) {
         if self.state == State::Closed {
             return;
         }
-        let frame = self.buffers.message(Header::new(kind, info, number), body);
+        let header = Header::new(kind, info, number);
+        let frame = self.buffers.message(header, content);
         self.cost += cost(&frame);
         self.control += control(&frame);
         self.frames.push_back(frame);

@@ -127,7 +127,7 @@ impl ServedCalls {
         must_wait: bool,
     ) -> CallEvent {
         self.serial += 1;
-        let cost = cost(body.len());
+        let cost = cost(body.size());
         let served = |holder, flow| Served {
             serial: self.serial,
             number: Some(number),

@@ -30,12 +30,12 @@ impl Protocol {
         now: Duration,
     ) -> Result<CallEvent, Violation> {
         let number = header.number;
-        self.served.check(number, body.len())?;
+        self.served.check(number, body.size())?;
         if self.going_away.is_announced() {
             self.refuse(number, Code::UNAVAILABLE, "shutting down");
             return Ok(CallEvent::Nothing);
         }
-        if !self.served.has_room(body.len()) {
+        if !self.served.has_room(body.size()) {
             self.refuse(number, Code::RESOURCE_EXHAUSTED, "too many calls at a time");
             return Ok(CallEvent::Refused);
         }

@@ -7,7 +7,7 @@ use super::wire::{HEADER, Header, Kind};
 use crate::limits::{Limits, MAX_CALLS, MAX_HELLO};
 
 /// The version that SETTINGS carries.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Bytes of the fixed part of SETTINGS.
 pub(super) const SETTINGS_BODY: usize = 25;
 

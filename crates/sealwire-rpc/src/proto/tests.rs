@@ -1,6 +1,7 @@
 //! Two connections in memory, on a clock that only moves when told.
 
 mod attacks;
+mod metadata;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,7 +73,8 @@ impl Pair {
 
     fn call(&mut self, body: &[u8]) -> Result<CallKey, NotSent> {
         let due = self.now + Duration::from_secs(1);
-        self.client.call(body, self.now, Some(due), false)
+        self.client
+            .call(Content::plain(body), self.now, Some(due), false)
     }
 
     fn outcome(&mut self, key: CallKey) -> Poll<Result<Body, Error>> {
@@ -247,11 +249,20 @@ fn one_way_messages_wait_for_those_before_them() {
     let mut pair = Pair::new();
     for _ in 0..100 {
         for _ in 0..4 {
-            pair.client.one_way(b"note").unwrap();
+            pair.client.one_way(Content::plain(b"note")).unwrap();
         }
-        assert_eq!(pair.client.one_way(b"note"), Err(NotSent::Full));
-        assert_eq!(pair.carry_to_server().len(), 4);
-        (0..4).for_each(|_| pair.server.one_way_done(4));
+        assert_eq!(
+            pair.client.one_way(Content::plain(b"note")),
+            Err(NotSent::Full)
+        );
+        let arrived = pair.carry_to_server();
+        assert_eq!(arrived.len(), 4);
+        for event in arrived {
+            match event {
+                CallEvent::OneWay(body) => pair.server.one_way_done(&body),
+                other => panic!("{other:?}"),
+            }
+        }
         pair.carry_to_client();
     }
 }
@@ -275,7 +286,7 @@ fn what_goes_beyond_a_window_or_a_size_is_a_violation() {
     let ours = Frame::copy_from_slice(&[3, 0, 0, 0, 0, 2]);
     let ours = pair.server.receive(ours, pair.now);
     assert_eq!(ours.unwrap_err(), Violation::NotItsNumber);
-    let too_large = pair.client.one_way(&[0; 1_001]);
+    let too_large = pair.client.one_way(Content::plain(&[0; 1_001]));
     assert_eq!(
         too_large,
         Err(NotSent::TooLarge {
@@ -307,7 +318,10 @@ fn after_going_away_requests_are_turned_away_as_not_started() {
 fn items_flow_both_ways_within_their_windows() {
     let mut pair = Pair::new();
     let waker = waker();
-    let key = pair.client.call(b"open", pair.now, None, true).unwrap();
+    let key = pair
+        .client
+        .call(Content::plain(b"open"), pair.now, None, true)
+        .unwrap();
     let (served, ..) = request(pair.carry_to_server());
     for round in 0..50_u8 {
         for n in 0..2 {
@@ -416,7 +430,10 @@ fn a_sender_that_waits_for_room_is_woken_by_the_end_of_its_call() {
     };
     pair.client = Protocol::new(Side::Client, SETTINGS, small, ANSWERS);
     let due = pair.now + Duration::from_secs(1);
-    let key = pair.client.call(b"", pair.now, Some(due), true).unwrap();
+    let key = pair
+        .client
+        .call(Content::plain(b""), pair.now, Some(due), true)
+        .unwrap();
     let count = Arc::new(Count::default());
     let waker = count.clone().into();
     let send = |client: &mut Protocol| client.send_call_item(key, b"", &waker);
@@ -433,7 +450,10 @@ fn a_sender_that_waits_for_room_is_woken_by_the_end_of_its_call() {
 #[test]
 fn all_who_wait_on_one_stream_are_woken() {
     let mut pair = Pair::new();
-    let key = pair.client.call(b"", pair.now, None, true).unwrap();
+    let key = pair
+        .client
+        .call(Content::plain(b""), pair.now, None, true)
+        .unwrap();
     let counts = [(); 4].map(|()| Arc::new(Count::default()));
     let wakers = counts.clone().map(Waker::from);
     for waker in &wakers[..2] {

@@ -33,6 +33,10 @@ pub(crate) enum Violation {
     NotAnswered,
     #[error("a body larger than the limit")]
     TooLarge,
+    #[error("metadata that is not made as it should be")]
+    Metadata,
+    #[error("metadata with more entries, or bytes, than the limit")]
+    MetadataTooLarge,
 }
 
 impl Violation {
@@ -50,6 +54,7 @@ impl Violation {
         match self {
             Violation::Version(_) => "rpc: no common version of the protocol",
             Violation::TooLarge => "rpc: a body larger than the limit",
+            Violation::MetadataTooLarge => "rpc: metadata larger than the limit",
             Violation::BeyondCredit => "rpc: more messages than were asked for",
             Violation::BeyondCalls => "rpc: more calls at a time than are allowed",
             Violation::NotRead => "rpc: answers are not read",

@@ -16,6 +16,9 @@ use super::{Violation, failure};
 
 /// Bytes of the header.
 pub(crate) const HEADER: usize = 6;
+/// In the octet of the kind: metadata stands in front of the body.
+const METADATA: u8 = 1 << 7;
+
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -53,6 +56,11 @@ impl Kind {
             .any(|kind| kind as u8 == octet)
     }
 
+    /// Whether metadata may stand in front of the body.
+    fn can_have_metadata(self) -> bool {
+        matches!(self, Kind::OneWay | Kind::Request | Kind::Open)
+    }
+
     /// Whether messages of this kind belong to a call.
     fn has_number(self) -> bool {
         !matches!(self, Kind::Settings | Kind::OneWay | Kind::GoAway)
@@ -64,23 +72,34 @@ pub(super) struct Header {
     pub(super) kind: Kind,
     pub(super) info: u8,
     pub(super) number: u32,
+    pub(super) has_metadata: bool,
 }
 
 impl Header {
     pub(super) fn new(kind: Kind, info: u8, number: u32) -> Self {
-        Header { kind, info, number }
+        Header {
+            kind,
+            info,
+            number,
+            has_metadata: false,
+        }
     }
 
     pub(super) fn to_bytes(self) -> [u8; HEADER] {
         let [a, b, c, d] = self.number.to_be_bytes();
-        [self.kind as u8, self.info, a, b, c, d]
+        let metadata = if self.has_metadata { METADATA } else { 0 };
+        [self.kind as u8 | metadata, self.info, a, b, c, d]
     }
 
     pub(super) fn parse(message: &[u8]) -> Result<Self, Violation> {
         let Some(&[kind, info, a, b, c, d]) = message.first_chunk::<HEADER>() else {
             return Err(Violation::Truncated);
         };
-        let kind = Kind::from_octet(kind).ok_or(Violation::UnknownKind(kind))?;
+        let has_metadata = kind & METADATA != 0;
+        let known = Kind::from_octet(kind & !METADATA);
+        let kind = known
+            .filter(|known| !has_metadata || known.can_have_metadata())
+            .ok_or(Violation::UnknownKind(kind))?;
         let number = u32::from_be_bytes([a, b, c, d]);
         // CREDIT without a number is for one-way messages.
         if number != 0 && !kind.has_number()
@@ -88,7 +107,12 @@ impl Header {
         {
             return Err(Violation::Number(number));
         }
-        Ok(Header { kind, info, number })
+        Ok(Header {
+            kind,
+            info,
+            number,
+            has_metadata,
+        })
     }
 
     /// Whether a message of this kind can have a body of this size.
@@ -170,6 +194,16 @@ mod tests {
     fn headers_are_read_as_written_and_nothing_else_is() {
         let header = Header::new(Kind::Reply, 0, 77);
         assert_eq!(Header::parse(&header.to_bytes()), Ok(header));
+        let mut header = Header::new(Kind::Open, 5, 77);
+        header.has_metadata = true;
+        assert_eq!(header.to_bytes()[0], 0x84);
+        assert_eq!(Header::parse(&header.to_bytes()), Ok(header));
+        for kind in (0x80..=0xff).filter(|kind| ![0x82, 0x83, 0x84].contains(kind)) {
+            for number in [0, 1] {
+                let parsed = Header::parse(&[kind, 0, 0, 0, 0, number]);
+                assert_eq!(parsed, Err(Violation::UnknownKind(kind)));
+            }
+        }
         assert_eq!(Header::parse(&[1, 0, 0, 0, 0]), Err(Violation::Truncated));
         assert_eq!(Header::parse(&[0; 6]), Err(Violation::UnknownKind(0)));
         assert_eq!(

@@ -93,7 +93,7 @@ impl Caller {
     }
 
     /// A limit by the seed, and how long that is.
-    fn limit(&self) -> (CallOptions, Duration) {
+    fn limit(&self) -> (CallOptions<'_>, Duration) {
         match self.tasks.below(3) {
             0 => (CallOptions::default(), LIMIT),
             _ => {
@@ -181,7 +181,7 @@ impl Caller {
         call: u64,
         question: &[u8],
         items: u64,
-        options: CallOptions,
+        options: CallOptions<'_>,
     ) -> (Result<Body, Error>, u64) {
         let stream = match conn.open(question, options).await {
             Ok(stream) => stream,

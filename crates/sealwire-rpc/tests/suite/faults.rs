@@ -88,7 +88,11 @@ fn until_cancelled() -> (
 }
 
 /// Runs requests of one client from this runtime's tasks; gives their outcomes.
-async fn storm(client: &Client, requests: u32, options: CallOptions) -> Vec<Result<(), Error>> {
+async fn storm(
+    client: &Client,
+    requests: u32,
+    options: CallOptions<'static>,
+) -> Vec<Result<(), Error>> {
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..requests {
         let client = client.clone();

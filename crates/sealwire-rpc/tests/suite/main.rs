@@ -12,6 +12,7 @@ mod choices;
 mod faults;
 mod handover_orders;
 mod inbox;
+mod metadata;
 mod panics;
 mod streams;
 mod tampering;

@@ -18,7 +18,7 @@ pub(crate) struct Attacker {
 }
 
 pub(crate) fn settings(max_body: u32) -> Vec<u8> {
-    let mut message = vec![1, 0, 0, 0, 0, 0, 2];
+    let mut message = vec![1, 0, 0, 0, 0, 0, 3];
     for value in [4_096, 1_024, 64, max_body, 64 << 20, 64 << 20_u32] {
         message.extend_from_slice(&value.to_be_bytes());
     }

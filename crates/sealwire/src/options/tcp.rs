@@ -43,6 +43,7 @@ pub const DEFAULT_KEEP_ALIVE: TcpKeepAlive = TcpKeepAlive {
 pub(crate) struct TcpOptions {
     pub(crate) ipv6: bool,
     pub(crate) backlog: u32,
+    pub(crate) reuse_port: bool,
     pub(crate) type_of_service: Option<u8>,
     pub(crate) send_buffer: Option<usize>,
     pub(crate) receive_buffer: Option<usize>,
@@ -58,6 +59,7 @@ impl Default for TcpOptions {
         TcpOptions {
             ipv6: true,
             backlog: DEFAULT_BACKLOG,
+            reuse_port: false,
             type_of_service: None,
             send_buffer: None,
             receive_buffer: None,

@@ -143,9 +143,25 @@ fn listen_address(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpLi
     if address.ip().is_unspecified() && address.is_ipv6() {
         socket.set_only_v6(false)?;
     }
+    if options.reuse_port {
+        share_port(&socket)?;
+    }
     socket.bind(&address.into())?;
     socket.listen(backlog(options))?;
     Ok(TcpListener::from_std(socket.into()))
+}
+
+#[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
+fn share_port(socket: &socket2::Socket) -> io::Result<()> {
+    socket.set_reuse_port(true)
+}
+
+#[cfg(not(all(unix, not(any(target_os = "solaris", target_os = "illumos")))))]
+fn share_port(_socket: &socket2::Socket) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this system lets no two listeners share a port (reuse_port)",
+    ))
 }
 
 fn backlog(options: &TcpOptions) -> i32 {

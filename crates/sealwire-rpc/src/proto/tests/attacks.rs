@@ -120,7 +120,9 @@ fn messages_and_items_are_bounded_in_bytes() {
         panic!("no request")
     };
     server.get(ITEM, 1, &[0; 900]).unwrap();
-    server.get(ONE_WAY, 0, &[0; 900]).unwrap();
+    let Ok(CallEvent::OneWay(message)) = server.get(ONE_WAY, 0, &[0; 900]) else {
+        panic!("no message")
+    };
     assert_eq!(server.held().unhandled, 2 * 964);
     let beyond = server.get(ITEM, 1, &[0; 900]);
     assert_eq!(beyond.unwrap_err(), Violation::BeyondCredit);
@@ -128,7 +130,7 @@ fn messages_and_items_are_bounded_in_bytes() {
     server.get(ITEM, 1, b"").unwrap();
     let beyond = server.get(ITEM, 1, b"");
     assert_eq!(beyond.unwrap_err(), Violation::BeyondCredit);
-    server.one_way_done(900);
+    server.one_way_done(&message);
     server.fail(stream.key, &Code::ABORTED.into());
     server.release(stream.key);
     assert_eq!(server.held().unhandled, 0);
@@ -139,7 +141,10 @@ fn items_that_nobody_reads_are_given_back_with_their_call() {
     let mut pair = Pair::new();
     let limit = SETTINGS.message_budget as usize / 1_064 * 10;
     for _ in 0..limit {
-        let key = pair.client.call(b"", pair.now, None, true).unwrap();
+        let key = pair
+            .client
+            .call(Content::plain(b""), pair.now, None, true)
+            .unwrap();
         let (served, ..) = request(pair.carry_to_server());
         let item = [0; 1_000];
         let sent = pair.client.send_call_item(key, &item, &waker());
@@ -166,7 +171,10 @@ fn items_that_came_before_the_answer_are_given_back_with_their_call() {
     let mut pair = Pair::new();
     let limit = SETTINGS.message_budget as usize / 1_064 * 10;
     for _ in 0..limit {
-        let key = pair.client.call(b"", pair.now, None, true).unwrap();
+        let key = pair
+            .client
+            .call(Content::plain(b""), pair.now, None, true)
+            .unwrap();
         let (served, ..) = request(pair.carry_to_server());
         let sent = pair.server.send_served_item(served, &[0; 1_000], &waker());
         assert!(matches!(sent, Poll::Ready(Ok(()))), "{sent:?}");
