@@ -2,9 +2,10 @@
 
 use super::{SocketCore, State};
 use crate::account::Kind;
+use crate::failure::ConnectionFailure;
 use crate::measures::{QueueDepth, Traffic};
 use crate::metrics::{EndpointMetrics, PeerMetrics, SocketMetrics};
-use crate::monitor::add;
+use crate::monitor::{Event, add};
 use crate::pattern::{Measurements, PipeId};
 
 use super::endpoints::RegistrationKind;
@@ -16,6 +17,12 @@ impl SocketCore {
         self.lock().endpoints.note_reconnect(endpoint);
     }
 
+    /// Counts a failed connection at its endpoint, and lets the monitors know.
+    pub(crate) fn tell_failure(&self, failure: ConnectionFailure) {
+        self.lock().endpoints.note_failure(&failure);
+        self.hub.emit(Event::Failed(failure));
+    }
+
     pub(crate) fn metrics(&self) -> SocketMetrics {
         let counters = self.counters();
         let failures = self.hub.failures();
@@ -24,8 +31,8 @@ impl SocketCore {
         let all = state.queues.pipes.measurements(&mut inbound);
         let mut outbound = QueueDepth::default();
         for of in &all {
-            outbound.add(of.outbound);
-            inbound.add(of.inbound);
+            outbound.add(of.numbers.outbound);
+            inbound.add(of.numbers.inbound);
         }
         let backlog = state.queues.backlog();
         let [time_to_send, time_to_receive] = state.queues.pipes.waits();
@@ -63,7 +70,9 @@ impl State {
             let of_it = |peer: &&Measurements| peer.endpoint == Some(entry.id);
             let of_it = peers.iter().filter(of_it);
             let mut traffic: Traffic = entry.counts.of_gone;
-            of_it.clone().for_each(|peer| traffic.add(peer.traffic));
+            of_it
+                .clone()
+                .for_each(|peer| traffic.add(peer.numbers.traffic));
             EndpointMetrics {
                 endpoint: entry.endpoint.clone(),
                 bound: entry.kind == RegistrationKind::Bound,
@@ -71,6 +80,12 @@ impl State {
                 connections: entry.counts.connections,
                 reconnects: entry.counts.reconnects,
                 traffic,
+                failures: entry
+                    .counts
+                    .failures
+                    .as_deref()
+                    .copied()
+                    .unwrap_or_default(),
             }
         });
         endpoints.collect()
@@ -79,13 +94,8 @@ impl State {
 
 /// `None` for a peer that is not there yet.
 fn peer_metrics(of: Measurements) -> Option<PeerMetrics> {
-    let peer = of.peer?;
     Some(PeerMetrics {
-        traffic: of.traffic,
-        dropped: of.dropped,
-        outbound: of.outbound,
-        inbound: of.inbound,
-        round_trip: peer.round_trip().snapshot(),
-        peer,
+        peer: of.peer?,
+        numbers: of.numbers,
     })
 }

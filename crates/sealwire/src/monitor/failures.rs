@@ -35,6 +35,13 @@ impl Failures {
         }
     }
 
+    /// With those of somebody else.
+    pub(crate) fn add(&mut self, other: &Failures) {
+        let ours = self.before.iter_mut().chain(&mut self.after);
+        let theirs = other.before.iter().chain(&other.after);
+        ours.zip(theirs).for_each(|(ours, theirs)| *ours += theirs);
+    }
+
     /// Returns each cause, by its [name](FailureCause::name), with the number of attempts and handshakes that failed for
     /// it. Those that were given up because the socket closed are not among them.
     pub fn before_ready(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {

@@ -33,6 +33,11 @@ pub(crate) struct MetricsOptions {
     /// Let --metrics leave this machine: anyone who reaches the address, or is on the path, can read them
     #[arg(long, requires = "metrics")]
     metrics_plain_text: bool,
+
+    /// Serve the numbers of single peers too, up to 1000 of each socket. Each connection is new time series to who
+    /// reads them, so peers that come and go make the reader's storage grow
+    #[arg(long, requires = "metrics")]
+    metrics_peers: bool,
 }
 
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
@@ -55,8 +60,9 @@ impl MetricsOptions {
         if self.metrics.is_none() {
             return Ok(());
         }
-        let context = Context::global()?;
+        let (context, with_peers) = (Context::global()?, self.metrics_peers);
         let text = move || match context.metrics() {
+            Ok(metrics) if with_peers => Ok(metrics.prometheus_with_peers() + &more()),
             Ok(metrics) => Ok(metrics.prometheus() + &more()),
             Err(error) => Err(error.to_string()),
         };
