@@ -5,7 +5,7 @@ use crate::account::Kind;
 use crate::failure::ConnectionFailure;
 use crate::measures::{QueueDepth, Traffic};
 use crate::metrics::{EndpointMetrics, PeerMetrics, SocketMetrics};
-use crate::monitor::{Event, add};
+use crate::monitor::add;
 use crate::pattern::{Measurements, PipeId};
 
 use super::endpoints::RegistrationKind;
@@ -20,12 +20,13 @@ impl SocketCore {
     /// Counts a failed connection at its endpoint, and lets the monitors know.
     pub(crate) fn tell_failure(&self, failure: ConnectionFailure) {
         self.lock().endpoints.note_failure(&failure);
-        self.hub.emit(Event::Failed(failure));
+        self.hub.fail(failure, self.context.engine().now());
     }
 
     pub(crate) fn metrics(&self) -> SocketMetrics {
         let counters = self.counters();
         let failures = self.hub.failures();
+        let recent_failures = self.hub.recent_failures(self.context.engine().now());
         let mut state = self.lock();
         let mut inbound = QueueDepth::default();
         let all = state.queues.pipes.measurements(&mut inbound);
@@ -45,6 +46,7 @@ impl SocketCore {
             socket_type: self.socket_type,
             counters,
             failures,
+            recent_failures,
             outbound,
             inbound,
             backlog,

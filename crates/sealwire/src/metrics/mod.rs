@@ -36,9 +36,9 @@ use sealwire_zmtp::SocketType;
 pub use self::numbers::{Amount, Number};
 pub use self::samples::{Label, Sample, Value};
 pub use self::table::{METRICS, Metric, MetricKind};
-pub use crate::limits::MAX_SAMPLED_PEERS;
+pub use crate::limits::{MAX_SAMPLED_PEERS, RECENT_FAILURES};
 pub use crate::measures::{Histogram, PeerNumbers, QueueDepth, RoundTrip, Traffic, Work};
-pub use crate::monitor::Failures;
+pub use crate::monitor::{Failures, RecentFailure};
 
 use crate::account::Kind;
 use crate::endpoint::Endpoint;
@@ -70,6 +70,8 @@ pub struct SocketMetrics {
     pub counters: Counters,
     /// Failed connections by cause.
     pub failures: Failures,
+    /// The last connections that failed, the oldest first: up to [`RECENT_FAILURES`].
+    pub recent_failures: Vec<RecentFailure>,
     /// Messages that wait for peers, those included that are not there yet.
     pub outbound: QueueDepth,
     /// Messages that the application has not read, also of peers that are gone.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::support::{Path, TIMEOUT, await_event, eventually, options};
 use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
-use sealwire::metrics::{MAX_SAMPLED_PEERS, METRICS, MetricKind, Sample, SocketMetrics, Value};
+use sealwire::metrics::{
+    MAX_SAMPLED_PEERS, METRICS, MetricKind, RECENT_FAILURES, Sample, SocketMetrics, Value,
+};
 use sealwire::{Context, Event, Generate as _, KeyPair, Security, SocketType};
 
 fn metrics(socket: &Socket) -> SocketMetrics {
@@ -106,6 +108,7 @@ fn failures_are_counted_at_the_endpoint_that_they_came_through() {
     let path = Path::encrypted();
     let server = path.server(SocketType::Pull).context(&context);
     let client = path.client(SocketType::Push).context(&context);
+    let client = client.reconnect(Duration::from_millis(1), Duration::from_millis(10));
     let (_pull, push) = path.link(server, client);
     let good = metrics(&push).endpoints[0].endpoint.clone();
     let nowhere: sealwire::Endpoint = "ipc:///nowhere/at/all".parse().unwrap();
@@ -135,6 +138,14 @@ fn failures_are_counted_at_the_endpoint_that_they_came_through() {
         sample.labels[2..],
         ["connected", "ipc:///nowhere/at/all", "handshake", "connect"]
     );
+    eventually("more than are remembered", || {
+        metrics(&push).failures.total() > RECENT_FAILURES as u64
+    });
+    let recent = metrics(&push).recent_failures;
+    assert_eq!(recent.len(), RECENT_FAILURES);
+    assert!(recent.is_sorted_by(|older, newer| older.ago >= newer.ago));
+    assert_eq!(recent[0].failure.endpoint(), &nowhere);
+    assert!(recent[0].ago > recent[RECENT_FAILURES - 1].ago);
     push.disconnect(&nowhere).unwrap();
     push.disconnect(&nowhere).unwrap();
     assert_eq!(metrics(&push).endpoints.len(), 1);
