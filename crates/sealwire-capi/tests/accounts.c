@@ -7,6 +7,19 @@ static uint64_t held(const sealwire_peer *peer, int32_t kind) {
     return bytes;
 }
 
+/* Takes three numbers of a peer. */
+static void add_numbers(void *user, const sealwire_metric *metric) {
+    double *numbers = (double *)user;
+    CHECK(metric->labels == 0);
+    if (strcmp(metric->name, "messages_received") == 0) {
+        numbers[0] = metric->value;
+    } else if (strcmp(metric->name, "inbound_messages") == 0) {
+        numbers[1] = metric->value;
+    } else if (strcmp(metric->name, "age") == 0) {
+        numbers[2] = metric->value;
+    }
+}
+
 /* A sender that is not read: what it sent is on its account, and so is that it has to wait. */
 static void of_a_sender(void) {
     const char text[] = "twenty bytes of text";
@@ -60,19 +73,6 @@ static void of_a_sender(void) {
     sealwire_peers_free(peers);
     sealwire_string_free(endpoint);
     free_mechanism(&with);
-}
-
-/* Takes three numbers of a peer. */
-static void add_numbers(void *user, const sealwire_metric *metric) {
-    double *numbers = (double *)user;
-    CHECK(metric->labels == 0);
-    if (strcmp(metric->name, "messages_received") == 0) {
-        numbers[0] = metric->value;
-    } else if (strcmp(metric->name, "inbound_messages") == 0) {
-        numbers[1] = metric->value;
-    } else if (strcmp(metric->name, "age") == 0) {
-        numbers[2] = metric->value;
-    }
 }
 
 static void kinds(void) {

@@ -56,7 +56,7 @@ pub(crate) struct ServeOptions {
 }
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
-    options.service.metrics.serve_sockets(options.report)?;
+    (options.service).serve_sockets("rpc serve", options.report)?;
     let security = options.security.choice().security(&options.bind)?;
     warn_of_plain_text(options.report, &security, &options.bind);
     let mut limits = Limits::default();

@@ -193,7 +193,7 @@ impl TunnelCommand {
                 run(
                     ends,
                     limits,
-                    options.service,
+                    &options.service,
                     options.report,
                     Some(list),
                     None,
@@ -205,7 +205,7 @@ impl TunnelCommand {
                 run(
                     ends,
                     limits,
-                    options.service,
+                    &options.service,
                     options.report,
                     None,
                     Some(key),
@@ -226,7 +226,7 @@ impl TunnelCommand {
 fn run(
     ends: &EndOptions,
     limits: &LimitOptions,
-    service: ServiceOptions,
+    service: &ServiceOptions,
     report: ReportOptions,
     allowed: Option<(AllowList, Snapshot)>,
     server_key: Option<keys::PublicKey>,
@@ -244,8 +244,11 @@ fn run(
     }
     let events = Events::new(report);
     let numbers = events.numbers.clone();
-    let metrics = Box::new(move || Ok(numbers.prometheus()));
-    service.metrics.serve(report, metrics)?;
+    let command = match allowed {
+        Some(_) => "tunnel listen",
+        None => "tunnel connect",
+    };
+    service.serve_numbers(command, report, move || numbers.prometheus())?;
     let bind = resolved(&ends.bind)?;
     let settings = TunnelSettings {
         identity: Arc::new(Identity::new(

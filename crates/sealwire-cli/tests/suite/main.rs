@@ -32,6 +32,8 @@ mod stopping;
 #[cfg(target_os = "linux")]
 mod supervisor;
 mod tls;
+#[cfg(target_os = "linux")]
+mod top;
 mod tuning;
 mod tunnel;
 #[cfg(target_os = "linux")]
