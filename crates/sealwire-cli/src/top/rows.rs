@@ -196,11 +196,17 @@ fn endpoint(rate: Option<Rate>, socket: Option<&Socket>, now: &Endpoint) -> Vec<
     ]
 }
 
-/// The name that this side gave to it, or its key, or its address.
+/// Characters of a key that are shown.
+const KEY: usize = 12;
+
+/// The name that this side gave to it, or the beginning of its key.
 fn called(peer: &Peer) -> String {
     match (&peer.user_id, &peer.public_key) {
         (Some(name), _) => printable(name).to_string(),
-        (None, Some(key)) => printable(key).to_string(),
+        (None, Some(key)) => {
+            let beginning: String = key.chars().take(KEY).collect();
+            format!("{}..", printable(&beginning))
+        }
         (None, None) => String::new(),
     }
 }

@@ -188,7 +188,10 @@ fn other_requests_are_told_what_to_ask() {
     for request in [
         Message::from("other"),
         Message::from(""),
-        Message::from_iter(["snapshot", "again"]),
+        ["snapshot", "again"]
+            .map(sealwire::Frame::from)
+            .into_iter()
+            .collect(),
     ] {
         let answer = ask(&reader, request);
         assert!(

@@ -190,6 +190,20 @@ fn peers_come_in_the_order_that_was_chosen() {
 }
 
 #[test]
+fn a_peer_without_a_name_has_the_beginning_of_its_key_or_its_address() {
+    let mut now = snapshot(12.0, 2_000);
+    let peers = &mut now.sockets[0].peers;
+    for peer in peers.iter_mut() {
+        peer.user_id = None;
+    }
+    peers[0].public_key = Some("0123456789abcdef".to_owned());
+    let lines = lines(&shown(&now, &now, on(Tab::Peers)), 100, 24);
+    let first = words(&lines, "0123456789ab..");
+    assert_eq!(first[1], "tcp://192.0.2.1:4711");
+    assert_eq!(words(&lines, "tcp://192.0.2.2:4711")[1], "-");
+}
+
+#[test]
 fn failures_have_their_causes_and_the_last_ones() {
     let (before, now) = (snapshot(10.0, 1_000), snapshot(12.0, 2_000));
     let lines = lines(&shown(&before, &now, on(Tab::Failures)), 80, 24);

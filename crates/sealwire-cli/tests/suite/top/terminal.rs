@@ -189,7 +189,13 @@ fn a_command_that_ends_is_shown_as_it_was() {
     pull.terminated().expect_code(0);
     // Another one at the same path is what is shown next.
     let (again, _) = super::pull(&path);
-    top.await_text(&again.id().to_string());
+    let (id, mut columns) = (again.id().to_string(), 80);
+    eventually("the other one", || {
+        // Of another size all is drawn, and not the changed characters alone.
+        columns = 161 - columns;
+        tcsetwinsize(&top.terminal, size(columns, 24)).expect("a terminal");
+        top.has_drawn(&id)
+    });
     top.press("q");
     assert_eq!(top.child.wait().expect("a child").code(), Some(0));
 }
