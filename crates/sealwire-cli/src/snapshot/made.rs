@@ -185,11 +185,35 @@ mod tests {
     fn numbers_of_a_command_are_read_from_its_text() {
         let mut snapshot = Snapshot::default();
         snapshot.add_numbers(
-            "# HELP a_total of a kind\n# TYPE a_total counter\na_total{cause=\"a b\"} 7\nb 0.5\n",
+            "# HELP a_total of 7\n# TYPE a_total counter\na_total{cause=\"a b\"} 7\nb 0.5\n",
         );
         let numbers: Vec<_> = snapshot.numbers.into_iter().collect();
         let expected = [("a_total{cause=\"a b\"}".into(), 7.0), ("b".into(), 0.5)];
         assert_eq!(numbers, expected);
+    }
+
+    #[test]
+    fn the_peers_of_all_sockets_together_are_bounded() {
+        use sealwire::blocking::Socket;
+        use sealwire::{Context, SocketType};
+
+        let context = Context::new().unwrap();
+        let end = |of| Socket::builder(of).context(&context).build_blocking();
+        let pull = end(SocketType::Pull).unwrap();
+        let push = end(SocketType::Push).unwrap();
+        pull.bind("inproc://here").unwrap();
+        push.connect("inproc://here").unwrap();
+        push.wait_connected(1).unwrap();
+        pull.wait_connected(1).unwrap();
+        let mut metrics = context.metrics().unwrap();
+        for socket in &mut metrics.sockets {
+            socket.peers = vec![socket.peers[0].clone(); MAX_PEERS / 2 + 7];
+        }
+        let mut snapshot = Snapshot::default();
+        snapshot.add_context(&metrics);
+        let named: Vec<_> = snapshot.sockets.iter().map(|it| it.peers.len()).collect();
+        assert_eq!(named, [MAX_PEERS / 2 + 7, MAX_PEERS / 2 - 7]);
+        assert_eq!(snapshot.sockets[1].connected, MAX_PEERS as u64 / 2 + 7);
     }
 
     #[test]

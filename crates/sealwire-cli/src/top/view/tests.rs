@@ -280,6 +280,9 @@ fn texts_of_others_command_no_terminal() {
         };
         for line in lines(&shown, 200, 24) {
             assert!(line.chars().all(is_printable), "{line:?}");
+            // Escaped by us, and not made harmless by who draws.
+            let escaped = line.matches(r"\u{1b}[2J").count();
+            assert_eq!(line.matches("[2J").count(), escaped, "{line:?}");
         }
         assert!(
             lines(&shown, 200, 24)
