@@ -170,7 +170,7 @@ impl Context {
         wait_for(py, close_where(linger, |socket| socket.is_of(&self.shared)))
     }
 
-    /// Its numbers in the text format of Prometheus (`text/plain; version=0.0.4`).
+    /// Its numbers in the text format of Prometheus (`text/plain; version=0.0.4`), but for those of single peers.
     fn prometheus(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.snapshot(py)?.prometheus())
     }

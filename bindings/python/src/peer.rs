@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use sealwire::Mechanism;
+use sealwire::metrics::Amount;
 
 use crate::account::Account;
 use crate::keys::PublicKey;
@@ -110,6 +111,20 @@ impl Peer {
     #[getter]
     fn account(&self) -> Account {
         self.inner.account().into()
+    }
+
+    /// Its numbers by name: messages and bytes in and out, what waits, what was dropped, its age in seconds. They are
+    /// as `peers` and `accounts` of the socket last found them.
+    #[getter]
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let named = PyDict::new(py);
+        for (name, amount) in self.inner.numbers().named() {
+            match amount {
+                Amount::Count(count) => named.set_item(name, count)?,
+                amount => named.set_item(name, amount.as_f64())?,
+            }
+        }
+        Ok(named)
     }
 
     /// A property that a ZAP handler or the peer itself gave, by name without case.

@@ -259,6 +259,10 @@ def test_what_is_held_is_on_the_account_of_who_sent_it(pair: Pairs) -> None:
     for _ in range(10):
         pull.recv()
     assert [peer.account.held["received"] for peer in pull.accounts] == [0]
+    numbers = peer.numbers
+    assert (numbers["messages_received"], numbers["inbound_messages"], numbers["bytes_received"]) == (10, 0, 200)
+    assert isinstance(numbers["age"], float) and numbers["age"] > 0
+    assert numbers["inbound_most_messages"] >= 2 and numbers["messages_sent"] == 0
 
 
 def test_a_connection_of_calls_has_an_account() -> None:

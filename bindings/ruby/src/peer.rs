@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use magnus::typed_data::Obj;
 use magnus::{
-    Class as _, Error, Module as _, RArray, RModule, RString, Ruby, StaticSymbol, method,
+    Class as _, Error, Module as _, RArray, RHash, RModule, RString, Ruby, StaticSymbol, method,
 };
+use sealwire::metrics::Amount;
 use sealwire::{Mechanism, ProcessCredentials, SocketType};
 
 use crate::account::Account;
@@ -36,6 +37,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("metadata", method!(Peer::metadata, 1))?;
     class.define_method("process", method!(Peer::process, 0))?;
     class.define_method("account", method!(Peer::account, 0))?;
+    class.define_method("numbers", method!(Peer::numbers, 0))?;
     class.define_method("to_s", method!(Peer::to_s, 0))?;
     class.define_method("inspect", method!(Peer::inspect, 0))
 }
@@ -118,6 +120,18 @@ impl Peer {
 
     fn account(ruby: &Ruby, this: &Self) -> Obj<Account> {
         Account::wrap(ruby, this.0.account())
+    }
+
+    /// By name, as `peers` and `accounts` last found them.
+    fn numbers(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let named = ruby.hash_new();
+        for (name, amount) in this.0.numbers().named() {
+            match amount {
+                Amount::Count(count) => named.aset(ruby.to_symbol(name), count)?,
+                amount => named.aset(ruby.to_symbol(name), amount.as_f64())?,
+            }
+        }
+        Ok(named)
     }
 
     fn to_s(&self) -> String {

@@ -197,6 +197,10 @@ class AdmissionTest < SealwireTest
     assert_includes account.inspect, "bytes in"
     10.times { pull.receive }
     assert_equal [0], (pull.accounts.map { |sender| sender.account.held[:received] })
+    numbers = peer.numbers
+    assert_equal [10, 0, 200], numbers.values_at(:messages_received, :inbound_messages, :bytes_received)
+    assert_operator numbers[:age], :>, 0.0
+    assert_operator numbers[:inbound_most_messages], :>=, 2
   end
 
   def test_the_end_of_the_engine_has_an_exception

@@ -1265,6 +1265,37 @@ typedef struct sealwire_tls_trust sealwire_tls_trust;
 typedef int32_t sealwire_status;
 
 /**
+ * A number of a context, as one line of Prometheus' text: its name, its labels, its value.
+ */
+typedef struct {
+  /**
+   * The name, with `_bucket`, `_sum` or `_count` behind that of a histogram.
+   */
+  const char *name;
+  /**
+   * How many labels there are.
+   */
+  size_t labels;
+  /**
+   * Their names.
+   */
+  const char *const *label_names;
+  /**
+   * Their values, in the same order. Only what this process chose or what a peer proved is in one.
+   */
+  const char *const *label_values;
+  /**
+   * The number: bytes, messages and the like, and seconds. Counts above 2^53 lose their last digits.
+   */
+  double value;
+} sealwire_metric;
+
+/**
+ * Takes a number. `metric` and all that it leads to are valid during the call.
+ */
+typedef void (*sealwire_metric_fn)(void *user, const sealwire_metric *metric);
+
+/**
  * One message of a batch.
  */
 typedef struct {
@@ -1319,37 +1350,6 @@ typedef void (*sealwire_destroy_fn)(void *user);
  * has been made is not said.
  */
 typedef void (*sealwire_thread_start_fn)(void *user, size_t io_thread);
-
-/**
- * A number of a context, as one line of Prometheus' text: its name, its labels, its value.
- */
-typedef struct {
-  /**
-   * The name, with `_bucket`, `_sum` or `_count` behind that of a histogram.
-   */
-  const char *name;
-  /**
-   * How many labels there are.
-   */
-  size_t labels;
-  /**
-   * Their names.
-   */
-  const char *const *label_names;
-  /**
-   * Their values, in the same order. Only what this process chose or what a peer proved is in one.
-   */
-  const char *const *label_values;
-  /**
-   * The number: bytes, messages and the like, and seconds. Counts above 2^53 lose their last digits.
-   */
-  double value;
-} sealwire_metric;
-
-/**
- * Takes a number. `metric` and all that it leads to are valid during the call.
- */
-typedef void (*sealwire_metric_fn)(void *user, const sealwire_metric *metric);
 
 /**
  * Decides about one peer: calls `sealwire_decision_allow`, or does not; a name that it gives counts
@@ -1832,6 +1832,19 @@ sealwire_status sealwire_peer_exceeded(const sealwire_peer *peer, int32_t kind, 
 uint64_t sealwire_peer_written(const sealwire_peer *peer);
 
 /**
+ * Calls `take` with `user` for each number of the peer, on this thread and before it returns: `age` in seconds since its
+ * handshake was completed, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `dropped` (copies for it that found
+ * its queue full), `outbound_messages`, `outbound_bytes` and `outbound_most_messages` that wait for it, the same three of `inbound`
+ * that were not read, and where heartbeats were answered `round_trip_last`, `round_trip_min` and `round_trip_smoothed` in seconds. None
+ * has labels. They are brought up to date as the account is, and are zero before. `take` may use the library.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peer_numbers_each(const sealwire_peer *peer,
+                                           sealwire_metric_fn take,
+                                           void *user);
+
+/**
  * Writes how often peers of the socket reached the bound of a kind, also those that are gone. Beside
  * `sealwire_socket_counters`.
  *
@@ -2162,8 +2175,9 @@ sealwire_status sealwire_context_new_with_thread_start(size_t io_threads,
 /**
  * Writes the numbers of a context, its sockets, endpoints and peers to `text`, in the text format of Prometheus (`text/plain;
  * version=0.0.4`), to be freed with `sealwire_string_free`. NULL is the context that sockets share unless their
- * options name another. At most 1,000 peers of each socket have lines of their own. It takes the lock of one socket after
- * another, so ask a few times a second at most.
+ * options name another. Single peers have no lines: each connection would be new time series to who reads them, which
+ * `sealwire_context_metrics_each` and `sealwire_peer_numbers_each` have. It takes the lock of one socket after another, so
+ * ask a few times a second at most.
  *
  * Errors: `SEALWIRE_ERROR_FORKED` in a child of a fork, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
  */
@@ -2171,8 +2185,8 @@ sealwire_status sealwire_context_metrics(const sealwire_context *context,
                                          char **text);
 
 /**
- * Calls `take` with `user` for each number that `sealwire_context_metrics` writes, on this thread and before it returns. `take` may
- * use the library. NULL is the context that sockets share unless their options name another.
+ * Calls `take` with `user` for each number that `sealwire_context_metrics` writes, and for those of up to 1,000 peers of each
+ * socket, on this thread and before it returns. `take` may use the library. NULL is the context that sockets share unless their options name another.
  *
  * Errors: those of `sealwire_context_metrics`; `SEALWIRE_ERROR_NULL` without `take`.
  */

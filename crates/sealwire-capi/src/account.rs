@@ -1,11 +1,12 @@
 //! The accounts of peers: bytes and objects held, by kind, and how often bounds were reached.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, c_char, c_void};
 use std::ptr::null;
 use std::sync::OnceLock;
 
 use sealwire::account::Kind;
 
+use crate::context::{sealwire_metric, sealwire_metric_fn};
 use crate::panics::{guard, value};
 use crate::peer::sealwire_peer;
 use crate::pointers::{c_text, output, required};
@@ -125,6 +126,37 @@ pub extern "C" fn sealwire_peer_exceeded(
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_peer_written(peer: Option<&sealwire_peer>) -> u64 {
     peer.map_or(0, |peer| peer.peer().account().written())
+}
+
+/// Calls `take` with `user` for each number of the peer, on this thread and before it returns: `age` in seconds since its
+/// handshake was completed, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `dropped` (copies for it that found
+/// its queue full), `outbound_messages`, `outbound_bytes` and `outbound_most_messages` that wait for it, the same three of `inbound`
+/// that were not read, and where heartbeats were answered `round_trip_last`, `round_trip_min` and `round_trip_smoothed` in seconds. None
+/// has labels. They are brought up to date as the account is, and are zero before. `take` may use the library.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peer_numbers_each(
+    peer: Option<&sealwire_peer>,
+    take: sealwire_metric_fn,
+    user: *mut c_void,
+) -> sealwire_status {
+    guard(|| {
+        let peer = required(peer, "peer")?;
+        let take = required(take, "take")?;
+        for (name, amount) in peer.peer().numbers().named() {
+            let name = c_text(name);
+            let metric = sealwire_metric {
+                name: name.as_ptr(),
+                labels: 0,
+                label_names: null(),
+                label_values: null(),
+                value: amount.as_f64(),
+            };
+            take(user, &metric);
+        }
+        Ok(())
+    })
 }
 
 /// Writes how often peers of the socket reached the bound of a kind, also those that are gone. Beside

@@ -95,8 +95,9 @@ fn threads(io_threads: usize, name: *const c_char) -> Result<ContextBuilder, Fai
 
 /// Writes the numbers of a context, its sockets, endpoints and peers to `text`, in the text format of Prometheus (`text/plain;
 /// version=0.0.4`), to be freed with `sealwire_string_free`. NULL is the context that sockets share unless their
-/// options name another. At most 1,000 peers of each socket have lines of their own. It takes the lock of one socket after
-/// another, so ask a few times a second at most.
+/// options name another. Single peers have no lines: each connection would be new time series to who reads them, which
+/// `sealwire_context_metrics_each` and `sealwire_peer_numbers_each` have. It takes the lock of one socket after another, so
+/// ask a few times a second at most.
 ///
 /// Errors: `SEALWIRE_ERROR_FORKED` in a child of a fork, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
@@ -130,8 +131,8 @@ pub struct sealwire_metric {
 pub type sealwire_metric_fn =
     Option<extern "C" fn(user: *mut c_void, metric: *const sealwire_metric)>;
 
-/// Calls `take` with `user` for each number that `sealwire_context_metrics` writes, on this thread and before it returns. `take` may
-/// use the library. NULL is the context that sockets share unless their options name another.
+/// Calls `take` with `user` for each number that `sealwire_context_metrics` writes, and for those of up to 1,000 peers of each
+/// socket, on this thread and before it returns. `take` may use the library. NULL is the context that sockets share unless their options name another.
 ///
 /// Errors: those of `sealwire_context_metrics`; `SEALWIRE_ERROR_NULL` without `take`.
 #[unsafe(no_mangle)]

@@ -7,6 +7,19 @@ static uint64_t held(const sealwire_peer *peer, int32_t kind) {
     return bytes;
 }
 
+/* Takes three numbers of a peer. */
+static void add_numbers(void *user, const sealwire_metric *metric) {
+    double *numbers = (double *)user;
+    CHECK(metric->labels == 0);
+    if (strcmp(metric->name, "messages_received") == 0) {
+        numbers[0] = metric->value;
+    } else if (strcmp(metric->name, "inbound_messages") == 0) {
+        numbers[1] = metric->value;
+    } else if (strcmp(metric->name, "age") == 0) {
+        numbers[2] = metric->value;
+    }
+}
+
 /* A sender that is not read: what it sent is on its account, and so is that it has to wait. */
 static void of_a_sender(void) {
     const char text[] = "twenty bytes of text";
@@ -48,6 +61,11 @@ static void of_a_sender(void) {
     }
     OK(sealwire_socket_accounts(pull, &peers));
     CHECK(held(sealwire_peers_at(peers, 0), SEALWIRE_KIND_RECEIVED) == 0);
+    double numbers[3] = {0.0, 1.0, 0.0};
+    OK(sealwire_peer_numbers_each(sealwire_peers_at(peers, 0), add_numbers, numbers));
+    CHECK(numbers[0] == 10.0 && numbers[1] == 0.0 && numbers[2] > 0.0);
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_peer_numbers_each(sealwire_peers_at(peers, 0), NULL, numbers));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_peer_numbers_each(NULL, add_numbers, numbers));
     sealwire_socket_free(push);
     sealwire_socket_free(pull);
     /* The list outlives the socket. */
@@ -136,6 +154,7 @@ static int lines(const sealwire_context *context, const char *line) {
 /* What a caller finds among the numbers one by one. */
 struct found {
     size_t all;
+    size_t of_peers;
     size_t buckets;
     double taken;
 };
@@ -143,6 +162,7 @@ struct found {
 static void take(void *user, const sealwire_metric *metric) {
     struct found *found = (struct found *)user;
     found->all++;
+    found->of_peers += strncmp(metric->name, "sealwire_peer_", 14) == 0;
     if (strcmp(metric->name, "sealwire_time_in_queue_seconds_bucket") == 0) {
         CHECK(strcmp(metric->label_names[metric->labels - 1], "le") == 0);
         found->buckets += strcmp(metric->label_values[metric->labels - 1], "+Inf") == 0;
@@ -177,12 +197,13 @@ static void metrics(void) {
     receive_text(pull, "a message");
     receive_text(pull, "another");
     CHECK(lines(context, taken) == 1);
-    struct found found = {0, 0, 0};
+    struct found found = {0, 0, 0, 0};
     OK(sealwire_context_metrics_each(context, take, &found));
     CHECK(found.taken == 2.0);
     CHECK(found.buckets == 2);
-    /* As many as the text has lines that are no comments. */
-    CHECK(found.all == (size_t)(lines(context, "\n") - lines(context, "# ")));
+    /* As many as the text has lines that are no comments, and those of peers. */
+    CHECK(found.of_peers > 0 && lines(context, "sealwire_peer_") == 0);
+    CHECK(found.all - found.of_peers == (size_t)(lines(context, "\n") - lines(context, "# ")));
     found.all = 0;
     OK(sealwire_context_metrics_each(NULL, take, &found));
     CHECK(found.all > 0);

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use std::{process, thread};
 
 use crate::exit::{Code, Failure};
-use crate::service::{given_up, notify};
+use crate::service::{given_up, inspection, notify};
 use crate::threads;
 
 /// How long a bind may hold up the stop.
@@ -145,6 +145,7 @@ fn finish(stop: Stop) {
     thread::sleep(MARGIN);
     // A thread is held up by what nobody reads or answers.
     given_up::stuck(stop.grace, stop.json);
+    inspection::end();
     process::exit(Code::GaveUp as i32);
 }
 

@@ -30,9 +30,11 @@ mod secret_source;
 mod secrets;
 mod security_options;
 mod service;
+mod snapshot;
 mod sockets;
 mod threads;
 mod tls_options;
+mod top;
 mod tunnel;
 mod untrusted;
 mod web_options;
@@ -44,7 +46,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Code, EXIT_CODES, Failure};
-use crate::service::given_up;
+use crate::service::{given_up, inspection};
 use crate::sockets::{answer, dgram, duplex, receive, request, send};
 
 /// Encrypted messaging: ZeroMQ sockets with the mechanism BLAKE3ZMQ.
@@ -135,6 +137,9 @@ enum Command {
     /// Try a connection step by step, and say what to mend
     #[command(after_help = doctor::HELP)]
     Doctor(Box<doctor::DoctorOptions>),
+    /// Watch a running command: its sockets, peers, queues and failures
+    #[command(after_help = top::HELP)]
+    Top(top::TopOptions),
     /// Encrypt a file or pipe under a symmetric key
     #[command(after_help = file::SEAL)]
     Seal(file::FileOptions),
@@ -194,6 +199,7 @@ impl Command {
             Command::ProxyControl(options) => proxy::control::run(options),
             Command::CheckConfig(options) => check_config::run(options),
             Command::Doctor(options) => doctor::run(options),
+            Command::Top(options) => top::run(options),
             Command::Seal(options) => file::seal(options),
             Command::Open(options) => file::open(options),
             Command::Newplex(command) => command.run(),
@@ -236,6 +242,7 @@ impl Command {
             Command::ProxyControl(options) => options.report.json,
             Command::CheckConfig(options) => options.json,
             Command::Doctor(options) => options.report.json,
+            Command::Top(options) => options.json,
             Command::Newplex(command) => command.json(),
             Command::Tunnel(command) => command.json(),
             Command::Bench(command) => command.json(),
@@ -264,7 +271,9 @@ fn main() -> ExitCode {
             };
         }
     };
-    match given_up::settle(command.run()) {
+    let outcome = given_up::settle(command.run());
+    inspection::end();
+    match outcome {
         Ok(()) => Code::Done.into(),
         Err(failure) => failure.report(command.json()),
     }

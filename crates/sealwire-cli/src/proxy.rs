@@ -188,7 +188,7 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
             back.socket_type(),
         )));
     }
-    options.service.metrics.serve_sockets(options.report)?;
+    (options.service).serve_sockets("proxy", options.report)?;
     let frontend = open(
         front.socket_type(),
         &options.frontend_security.choice(),

@@ -39,6 +39,8 @@ pub const LEAST_CONNECTIONS_PER_KEY: usize = 64;
 pub const MAX_IDLE_ADDRESSES: usize = 16_384;
 /// Senders of datagrams that one socket remembers, so that not every datagram needs memory for its own.
 pub const MAX_DATAGRAM_SENDERS: usize = 256;
+/// Failed connections that a socket remembers with their causes; the oldest go first.
+pub const RECENT_FAILURES: usize = 8;
 /// Events a monitor holds for a reader that is slow; the oldest go first, and are counted.
 pub const MONITOR_CAPACITY: usize = 4_096;
 /// Time between two lines of the log about the same.

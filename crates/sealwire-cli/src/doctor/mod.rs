@@ -180,7 +180,11 @@ fn sign_of_life(
             _ => {}
         }
         let metrics = socket.metrics()?;
-        if let Some(round_trip) = metrics.peers.iter().find_map(|peer| peer.round_trip) {
+        if let Some(round_trip) = metrics
+            .peers
+            .iter()
+            .find_map(|peer| peer.numbers.round_trip)
+        {
             return steps.done(Step::Answer, &answered(round_trip.min));
         }
     }

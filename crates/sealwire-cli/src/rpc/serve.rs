@@ -71,7 +71,7 @@ pub(crate) struct ServeOptions {
 }
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
-    options.service.metrics.serve_sockets(options.report)?;
+    (options.service).serve_sockets("rpc serve", options.report)?;
     let doors = Doors::of(options)?;
     let security = options.security.choice().security(&doors.endpoints)?;
     warn_of_plain_text(options.report, &security, &doors.endpoints);

@@ -88,7 +88,8 @@ impl Opened {
     ) -> Result<Self, Failure> {
         options.check(socket_type)?;
         let (endpoints, report) = (&options.endpoints, options.report);
-        options.service.metrics.serve_sockets(report)?;
+        let command = socket_type.name().to_ascii_lowercase();
+        options.service.serve_sockets(&command, report)?;
         let everywhere = endpoints.bind.iter().chain(&endpoints.connect);
         let security = options.security.choice().security(everywhere.clone())?;
         warn_of_plain_text(report, &security, everywhere);

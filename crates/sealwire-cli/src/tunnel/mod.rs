@@ -208,7 +208,7 @@ impl TunnelCommand {
                 run(
                     ends,
                     limits,
-                    options.service,
+                    &options.service,
                     options.report,
                     Some(list),
                     None,
@@ -220,7 +220,7 @@ impl TunnelCommand {
                 run(
                     ends,
                     limits,
-                    options.service,
+                    &options.service,
                     options.report,
                     None,
                     Some(key),
@@ -241,7 +241,7 @@ impl TunnelCommand {
 fn run(
     ends: &EndOptions,
     limits: &LimitOptions,
-    service: ServiceOptions,
+    service: &ServiceOptions,
     report: ReportOptions,
     allowed: Option<(AllowList, Snapshot)>,
     server_key: Option<keys::PublicKey>,
@@ -259,8 +259,11 @@ fn run(
     }
     let events = Events::new(report);
     let numbers = events.numbers.clone();
-    let metrics = Box::new(move || Ok(numbers.prometheus()));
-    service.metrics.serve(report, metrics)?;
+    let command = match allowed {
+        Some(_) => "tunnel listen",
+        None => "tunnel connect",
+    };
+    service.serve_numbers(command, report, move || numbers.prometheus())?;
     let bind = resolved(&ends.bind)?;
     let secret_key = SecretSource::of(
         ends.secret_key_file.as_deref(),

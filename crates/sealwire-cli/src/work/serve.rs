@@ -113,7 +113,7 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
         .build()
         .map_err(failed)?;
     let counted = distributor.clone();
-    (options.service.metrics).serve_sockets_and(options.report, move || {
+    (options.service).serve_sockets_and("work serve", options.report, move || {
         numbers::of_distributor(&counted.counters())
     })?;
     let reporter = Reporter::read(distributor.monitor(), options.report, None)?;

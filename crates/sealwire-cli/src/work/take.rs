@@ -103,7 +103,7 @@ pub(super) fn run(options: &TakeOptions) -> Result<(), Failure> {
         .build(options.connect.clone())
         .map_err(failed)?;
     let counted = worker.clone();
-    (options.service.metrics).serve_sockets_and(options.report, move || {
+    (options.service).serve_sockets_and("work take", options.report, move || {
         numbers::of_worker(&counted.counters())
     })?;
     let reporter = Reporter::read(worker.monitor(), options.report, None)?;

@@ -40,6 +40,7 @@ fn every_command_explains_itself() {
         "doctor",
         "check-config",
         "proxy-control",
+        "top",
         "work",
     ] {
         let help = run(&[command, "--help"]).expect_code(0);

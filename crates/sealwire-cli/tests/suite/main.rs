@@ -34,6 +34,8 @@ mod stopping;
 #[cfg(target_os = "linux")]
 mod supervisor;
 mod tls;
+#[cfg(target_os = "linux")]
+mod top;
 mod tuning;
 mod tunnel;
 #[cfg(target_os = "linux")]

@@ -117,14 +117,26 @@ fn every_command_that_runs_for_long_has_it() {
     commands.push(([&tunnel("listen")[..], &listen].concat(), of_tunnels));
     let connect = ["--server-key", &public, "--secret-key-file", &alice];
     commands.push(([&tunnel("connect")[..], &connect].concat(), of_tunnels));
-    for (command, line) in commands {
-        let mut running = start_interactive(&[&command[..], &HERE, &["--json"]].concat());
+    for (number, (command, line)) in commands.into_iter().enumerate() {
+        let inspected = keys.path(&format!("{number}.sock"));
+        let more = ["--json", "--inspect", &inspected];
+        let mut running = start_interactive(&[&command[..], &HERE, &more].concat());
         let metrics = address(&mut running);
         let text = scrape(metrics);
         assert!(
             text.lines().any(|other| other.starts_with(line)),
             "{command:?}: {text}"
         );
+        #[cfg(target_os = "linux")]
+        {
+            let snapshot = crate::top::snapshot(&inspected);
+            let name = snapshot["command"].as_str().expect("text");
+            assert!(command.join(" ").starts_with(name), "{command:?}: {name}");
+            let has_numbers = snapshot["numbers"]
+                .as_object()
+                .is_some_and(|it| it.keys().any(|name| line.split(' ').next() == Some(name)));
+            assert_eq!(has_numbers, line != of_sockets, "{command:?}: {snapshot}");
+        }
     }
 }
 

@@ -5,8 +5,10 @@ use std::sync::{Arc, Weak};
 
 use super::FIRST_THREAD;
 use crate::endpoint::Endpoint;
+use crate::failure::ConnectionFailure;
 use crate::limits::MAX_IO_THREADS;
 use crate::measures::Traffic;
+use crate::monitor::Failures;
 use crate::options::{CurrentOptions, EndpointOptions, Withdrawn};
 use crate::peer::PeerAddress;
 use crate::security::Terms;
@@ -40,7 +42,7 @@ pub(crate) struct Registration {
 }
 
 /// The numbers of an endpoint.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct EndpointCounts {
     /// Connections that were of use, with those that are.
     pub(super) connections: u64,
@@ -48,6 +50,8 @@ pub(crate) struct EndpointCounts {
     pub(super) reconnects: u64,
     /// Messages and bytes of peers that are gone.
     pub(super) of_gone: Traffic,
+    /// Once there was one: there are many causes.
+    pub(super) failures: Option<Box<Failures>>,
 }
 
 impl Registration {
@@ -264,6 +268,21 @@ impl Endpoints {
     pub(super) fn note_gone(&mut self, id: u64, traffic: Traffic) {
         if let Some(counts) = self.counts(id) {
             counts.of_gone.add(traffic);
+        }
+    }
+
+    /// A connection through this endpoint failed, or an attempt to connect to it.
+    pub(super) fn note_failure(&mut self, failure: &ConnectionFailure) {
+        let kind = match failure.is_accepted() {
+            true => RegistrationKind::Bound,
+            false => RegistrationKind::Connected,
+        };
+        if let Some(entry) = self
+            .at_mut(failure.endpoint())
+            .find(|entry| entry.kind == kind)
+        {
+            let failures = entry.counts.failures.get_or_insert_default();
+            failures.note(failure);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{SocketCore, State};
 use crate::account::Kind;
+use crate::failure::ConnectionFailure;
 use crate::measures::{QueueDepth, Traffic};
 use crate::metrics::{EndpointMetrics, PeerMetrics, SocketMetrics};
 use crate::monitor::add;
@@ -16,16 +17,23 @@ impl SocketCore {
         self.lock().endpoints.note_reconnect(endpoint);
     }
 
+    /// Counts a failed connection at its endpoint, and lets the monitors know.
+    pub(crate) fn tell_failure(&self, failure: ConnectionFailure) {
+        self.lock().endpoints.note_failure(&failure);
+        self.hub.fail(failure, self.context.engine().now());
+    }
+
     pub(crate) fn metrics(&self) -> SocketMetrics {
         let counters = self.counters();
         let failures = self.hub.failures();
+        let recent_failures = self.hub.recent_failures(self.context.engine().now());
         let mut state = self.lock();
         let mut inbound = QueueDepth::default();
         let all = state.queues.pipes.measurements(&mut inbound);
         let mut outbound = QueueDepth::default();
         for of in &all {
-            outbound.add(of.outbound);
-            inbound.add(of.inbound);
+            outbound.add(of.numbers.outbound);
+            inbound.add(of.numbers.inbound);
         }
         let backlog = state.queues.backlog();
         let [time_to_send, time_to_receive] = state.queues.pipes.waits();
@@ -38,6 +46,7 @@ impl SocketCore {
             socket_type: self.socket_type,
             counters,
             failures,
+            recent_failures,
             outbound,
             inbound,
             backlog,
@@ -63,7 +72,9 @@ impl State {
             let of_it = |peer: &&Measurements| peer.endpoint == Some(entry.id);
             let of_it = peers.iter().filter(of_it);
             let mut traffic: Traffic = entry.counts.of_gone;
-            of_it.clone().for_each(|peer| traffic.add(peer.traffic));
+            of_it
+                .clone()
+                .for_each(|peer| traffic.add(peer.numbers.traffic));
             EndpointMetrics {
                 endpoint: entry.endpoint.clone(),
                 bound: entry.kind == RegistrationKind::Bound,
@@ -71,6 +82,12 @@ impl State {
                 connections: entry.counts.connections,
                 reconnects: entry.counts.reconnects,
                 traffic,
+                failures: entry
+                    .counts
+                    .failures
+                    .as_deref()
+                    .copied()
+                    .unwrap_or_default(),
             }
         });
         endpoints.collect()
@@ -79,13 +96,8 @@ impl State {
 
 /// `None` for a peer that is not there yet.
 fn peer_metrics(of: Measurements) -> Option<PeerMetrics> {
-    let peer = of.peer?;
     Some(PeerMetrics {
-        traffic: of.traffic,
-        dropped: of.dropped,
-        outbound: of.outbound,
-        inbound: of.inbound,
-        round_trip: peer.round_trip().snapshot(),
-        peer,
+        peer: of.peer?,
+        numbers: of.numbers,
     })
 }

@@ -219,7 +219,7 @@ impl Connector {
         } else {
             stop.unreachable
         };
-        self.core.hub.emit(Event::Failed(ConnectionFailure {
+        self.core.tell_failure(ConnectionFailure {
             connection: None,
             ends: Arc::new(Ends {
                 descriptor,
@@ -227,7 +227,7 @@ impl Connector {
             }),
             peer: None,
             cause,
-        }));
+        });
         self.retry(stops, now, world)
     }
 

@@ -234,7 +234,7 @@ impl Link for Side {
             let peer = end.pipe.get().map(|(_, peer)| peer.clone());
             let accepted = side == SERVER;
             let failure = failure(name, Some(*number), accepted, cause.clone(), peer);
-            end.core.hub.emit(Event::Failed(failure));
+            end.core.tell_failure(failure);
         }
         self.connection.end();
     }

@@ -27,7 +27,6 @@ use self::sync::Mutex;
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::monitor::Event;
 use crate::options::EndpointOptions;
 
 /// What a lane is made of: the tests put what loom has in its place.
@@ -327,7 +326,7 @@ impl Registry {
                 let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
                 let cause = cause.into();
                 let failure = failure(name, None, accepted, cause, None);
-                user.core.hub.emit(Event::Failed(failure));
+                user.core.tell_failure(failure);
             }
             self.unjoin(name, id);
             return;
@@ -347,7 +346,7 @@ impl Registry {
                 for (side, end) in connection.ends.iter().enumerate() {
                     let (accepted, cause) = (side == SERVER, reason.cause());
                     let failure = failure(name, Some(number), accepted, cause, None);
-                    end.core.hub.emit(Event::Failed(failure));
+                    end.core.tell_failure(failure);
                 }
                 connection.end();
                 return;

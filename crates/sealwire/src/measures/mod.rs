@@ -2,11 +2,13 @@
 //! took to answer. Each is owned by one thread or stands under a lock that is held anyway.
 
 mod histogram;
+mod peer_numbers;
 mod probe;
 mod round_trip;
 mod work;
 
 pub use self::histogram::Histogram;
+pub use self::peer_numbers::PeerNumbers;
 pub(crate) use self::probe::Probe;
 pub(crate) use self::round_trip::LiveRoundTrip;
 pub use self::round_trip::RoundTrip;

@@ -49,10 +49,6 @@ impl ContextMetrics {
 }
 
 impl Metric {
-    fn is_of_peers(&self) -> bool {
-        self.labels.contains(&"connection")
-    }
-
     fn describe(&self, recorder: &dyn Recorder) {
         let help = || SharedString::const_str(self.help);
         let counter = |name: KeyName| recorder.describe_counter(name, None, help());

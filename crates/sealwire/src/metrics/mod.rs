@@ -36,9 +36,9 @@ use sealwire_zmtp::SocketType;
 pub use self::numbers::{Amount, Number};
 pub use self::samples::{Label, Sample, Value};
 pub use self::table::{METRICS, Metric, MetricKind};
-pub use crate::limits::MAX_SAMPLED_PEERS;
-pub use crate::measures::{Histogram, QueueDepth, RoundTrip, Traffic, Work};
-pub use crate::monitor::Failures;
+pub use crate::limits::{MAX_SAMPLED_PEERS, RECENT_FAILURES};
+pub use crate::measures::{Histogram, PeerNumbers, QueueDepth, RoundTrip, Traffic, Work};
+pub use crate::monitor::{Failures, RecentFailure};
 
 use crate::account::Kind;
 use crate::endpoint::Endpoint;
@@ -70,6 +70,8 @@ pub struct SocketMetrics {
     pub counters: Counters,
     /// Failed connections by cause.
     pub failures: Failures,
+    /// The last connections that failed, the oldest first: up to [`RECENT_FAILURES`].
+    pub recent_failures: Vec<RecentFailure>,
     /// Messages that wait for peers, those included that are not there yet.
     pub outbound: QueueDepth,
     /// Messages that the application has not read, also of peers that are gone.
@@ -111,22 +113,17 @@ pub struct EndpointMetrics {
     pub reconnects: u64,
     /// Messages and bytes through all of its connections.
     pub traffic: Traffic,
+    /// Failed connections and attempts by cause, as long as it is bound or connected to. Where a socket is connected to
+    /// the same endpoint several times, the first of these has them.
+    pub failures: Failures,
 }
 
-/// The numbers of a peer, since its connection was made.
+/// A peer and its numbers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PeerMetrics {
     /// Who. Its [account](Peer::account) has the memory that is held for it.
     pub peer: Arc<Peer>,
-    /// Messages and bytes.
-    pub traffic: Traffic,
-    /// Copies for it that were dropped because its queue was full (PUB, XPUB, XSUB, RADIO, ROUTER, REP).
-    pub dropped: u64,
-    /// Messages that wait for it.
-    pub outbound: QueueDepth,
-    /// Messages from it that the application has not read.
-    pub inbound: QueueDepth,
-    /// How long it takes to answer heartbeats; `None` without heartbeats of ZMTP, and before the second of them is due.
-    pub round_trip: Option<RoundTrip>,
+    /// What it sent and received, what waits, and since when.
+    pub numbers: PeerNumbers,
 }

@@ -1,6 +1,6 @@
 //! Takes samples apart into single numbers, as Prometheus, its facade and other languages have them.
 
-use super::{Histogram, Sample, Value};
+use super::{Histogram, PeerNumbers, Sample, Value};
 
 /// A single number of a [`Sample`]: a sample of a histogram has one for each range, their count and their sum.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +62,42 @@ impl Sample {
         let names = self.metric.labels.iter().copied();
         let labels = names.zip(self.labels.iter().map(|label| &**label));
         labels.chain(number.up_to.as_deref().map(|end| ("le", end)))
+    }
+}
+
+impl PeerNumbers {
+    /// Returns each number with its name, as other languages have them: `age`, `messages_sent`, `bytes_sent`,
+    /// `messages_received`, `bytes_received`, `dropped`, `outbound_messages`, `outbound_bytes`, `outbound_most_messages`,
+    /// the same three of `inbound`, and where heartbeats were answered `round_trip_last`, `round_trip_min` and
+    /// `round_trip_smoothed`.
+    pub fn named(&self) -> Vec<(&'static str, Amount)> {
+        let count = |count: usize| Amount::Count(count as u64);
+        let mut named = vec![
+            ("age", Amount::Seconds(self.age.as_secs_f64())),
+            ("messages_sent", Amount::Count(self.traffic.messages_sent)),
+            ("bytes_sent", Amount::Count(self.traffic.bytes_sent)),
+            (
+                "messages_received",
+                Amount::Count(self.traffic.messages_received),
+            ),
+            ("bytes_received", Amount::Count(self.traffic.bytes_received)),
+            ("dropped", Amount::Count(self.dropped)),
+            ("outbound_messages", count(self.outbound.messages)),
+            ("outbound_bytes", count(self.outbound.bytes)),
+            ("outbound_most_messages", count(self.outbound.most_messages)),
+            ("inbound_messages", count(self.inbound.messages)),
+            ("inbound_bytes", count(self.inbound.bytes)),
+            ("inbound_most_messages", count(self.inbound.most_messages)),
+        ];
+        if let Some(round_trip) = self.round_trip {
+            let seconds = |time: std::time::Duration| Amount::Seconds(time.as_secs_f64());
+            named.extend([
+                ("round_trip_last", seconds(round_trip.last)),
+                ("round_trip_min", seconds(round_trip.min)),
+                ("round_trip_smoothed", seconds(round_trip.smoothed)),
+            ]);
+        }
+        named
     }
 }
 

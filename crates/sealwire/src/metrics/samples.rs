@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::table as t;
-use super::{ContextMetrics, EndpointMetrics, Histogram, Metric, PeerMetrics, SocketMetrics};
+use super::{
+    ContextMetrics, EndpointMetrics, Failures, Histogram, Metric, PeerMetrics, SocketMetrics,
+};
 use crate::account::{Kind, Side};
 use crate::limits::MAX_SAMPLED_PEERS;
 
@@ -83,6 +85,17 @@ impl Samples<'_> {
             value: value.into(),
         });
     }
+
+    /// Those that never happened are left out: there are many causes.
+    fn add_failures(&mut self, metric: &'static Metric, failures: &Failures) {
+        let before = failures.before_ready().map(|it| ("handshake", it));
+        let after = failures.after_ready().map(|it| ("connection", it));
+        for (stage, (cause, count)) in before.chain(after) {
+            if count > 0 {
+                self.add(metric, [stage.into(), cause.into()], count);
+            }
+        }
+    }
 }
 
 impl ContextMetrics {
@@ -160,14 +173,7 @@ impl SocketMetrics {
         samples.add(&t::MISSED, [], counters.missed);
         samples.add(&t::BACKLOG, [], self.backlog);
         samples.add(&t::HANDSHAKES, [], counters.handshakes_completed);
-        let before = self.failures.before_ready().map(|it| ("handshake", it));
-        let after = self.failures.after_ready().map(|it| ("connection", it));
-        for (stage, (cause, failures)) in before.chain(after) {
-            // Those that never happened are left out: there are many causes.
-            if failures > 0 {
-                samples.add(&t::FAILURES, [stage.into(), cause.into()], failures);
-            }
-        }
+        samples.add_failures(&t::FAILURES, &self.failures);
         samples.add(&t::DISCONNECTS, [], counters.disconnects);
         samples.add(&t::RECONNECTS, [], counters.reconnects);
         for kind in Kind::ALL {
@@ -210,6 +216,7 @@ impl EndpointMetrics {
         self.connections += other.connections;
         self.reconnects += other.reconnects;
         self.traffic.add(other.traffic);
+        self.failures.add(&other.failures);
     }
 
     fn add_to(&self, all: &mut Vec<Sample>, mut labels: Vec<Label>) {
@@ -223,6 +230,7 @@ impl EndpointMetrics {
         samples.add(&t::ENDPOINT_MESSAGES, [IN], self.traffic.messages_received);
         samples.add(&t::ENDPOINT_BYTES, [OUT], self.traffic.bytes_sent);
         samples.add(&t::ENDPOINT_BYTES, [IN], self.traffic.bytes_received);
+        samples.add_failures(&t::ENDPOINT_FAILURES, &self.failures);
     }
 }
 
@@ -234,15 +242,16 @@ impl PeerMetrics {
             Cow::Owned(self.peer.connection().to_string()),
             Cow::Owned(key.unwrap_or_default()),
         ]);
+        let numbers = &self.numbers;
         let mut samples = Samples { all, labels };
-        samples.add(&t::PEER_MESSAGES, [OUT], self.traffic.messages_sent);
-        samples.add(&t::PEER_MESSAGES, [IN], self.traffic.messages_received);
-        samples.add(&t::PEER_BYTES, [OUT], self.traffic.bytes_sent);
-        samples.add(&t::PEER_BYTES, [IN], self.traffic.bytes_received);
-        samples.add(&t::PEER_DROPPED, [], self.dropped);
-        samples.add(&t::PEER_QUEUED, [OUT], self.outbound.messages);
-        samples.add(&t::PEER_QUEUED, [IN], self.inbound.messages);
-        if let Some(round_trip) = self.round_trip {
+        samples.add(&t::PEER_MESSAGES, [OUT], numbers.traffic.messages_sent);
+        samples.add(&t::PEER_MESSAGES, [IN], numbers.traffic.messages_received);
+        samples.add(&t::PEER_BYTES, [OUT], numbers.traffic.bytes_sent);
+        samples.add(&t::PEER_BYTES, [IN], numbers.traffic.bytes_received);
+        samples.add(&t::PEER_DROPPED, [], numbers.dropped);
+        samples.add(&t::PEER_QUEUED, [OUT], numbers.outbound.messages);
+        samples.add(&t::PEER_QUEUED, [IN], numbers.inbound.messages);
+        if let Some(round_trip) = numbers.round_trip {
             let times = [round_trip.last, round_trip.min, round_trip.smoothed];
             for (statistic, time) in ["last", "min", "smoothed"].into_iter().zip(times) {
                 samples.add(&t::PEER_ROUND_TRIP, [statistic.into()], time);

@@ -50,6 +50,13 @@ macro_rules! metrics {
     };
 }
 
+impl Metric {
+    /// Returns whether its samples are of single peers: a connection has labels of its own.
+    pub fn is_of_peers(&self) -> bool {
+        self.labels.contains(&"connection")
+    }
+}
+
 metrics! {
     AGE "sealwire_context_age_seconds" Gauge []
         "Time since the context began.";
@@ -99,6 +106,8 @@ metrics! {
         "Messages through an endpoint.";
     ENDPOINT_BYTES "sealwire_endpoint_bytes_total" Counter ["socket", "type", "role", "endpoint", "direction"]
         "Payload bytes of these.";
+    ENDPOINT_FAILURES "sealwire_endpoint_failures_total" Counter ["socket", "type", "role", "endpoint", "stage", "cause"]
+        "Connections through an endpoint that failed, and attempts to connect to it.";
     PEER_MESSAGES "sealwire_peer_messages_total" Counter ["socket", "type", "endpoint", "connection", "key", "direction"]
         "Messages to and from a peer.";
     PEER_BYTES "sealwire_peer_bytes_total" Counter ["socket", "type", "endpoint", "connection", "key", "direction"]

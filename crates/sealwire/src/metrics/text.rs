@@ -2,15 +2,30 @@
 
 use std::fmt::{self, Write};
 
-use super::{Amount, ContextMetrics, Sample};
+use super::{Amount, ContextMetrics, Metric, Sample};
 
 impl ContextMetrics {
-    /// Returns all [samples](Self::samples) in the text format of Prometheus, whose media type is
-    /// `text/plain; version=0.0.4`.
+    /// Returns the [samples](Self::samples) in the text format of Prometheus, whose media type is
+    /// `text/plain; version=0.0.4`, but for those of single peers.
     pub fn prometheus(&self) -> String {
+        self.text_of(|metric| !metric.is_of_peers())
+    }
+
+    /// Returns the same with the samples of peers, [1,000](super::MAX_SAMPLED_PEERS) of each socket.
+    ///
+    /// A connection has labels of its own, so each that comes is new time series to the system that reads them: peers
+    /// that come and go make it grow, which anyone who may connect decides. Use it where peers are few and stay.
+    pub fn prometheus_with_peers(&self) -> String {
+        self.text_of(|_| true)
+    }
+
+    fn text_of(&self, is_wanted: impl Fn(&Metric) -> bool) -> String {
         let mut text = String::new();
         let mut last = "";
         for sample in self.samples() {
+            if !is_wanted(sample.metric) {
+                continue;
+            }
             let metric = sample.metric;
             // Writing to a string does not fail.
             if metric.name != last {

@@ -1,9 +1,12 @@
-//! How often connections failed, by cause.
+//! How often connections failed, by cause, and the last ones.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use super::lock;
 use crate::failure::{ConnectionFailure, FailureCause};
+use crate::limits::RECENT_FAILURES;
 
 const CAUSES: usize = FailureCause::NAMES.len();
 
@@ -35,6 +38,13 @@ impl Failures {
         }
     }
 
+    /// With those of somebody else.
+    pub(crate) fn add(&mut self, other: &Failures) {
+        let ours = self.before.iter_mut().chain(&mut self.after);
+        let theirs = other.before.iter().chain(&other.after);
+        ours.zip(theirs).for_each(|(ours, theirs)| *ours += theirs);
+    }
+
     /// Returns each cause, by its [name](FailureCause::name), with the number of attempts and handshakes that failed for
     /// it. Those that were given up because the socket closed are not among them.
     pub fn before_ready(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
@@ -49,6 +59,39 @@ impl Failures {
     /// Returns the number of failures of all causes.
     pub fn total(&self) -> u64 {
         self.before.iter().chain(&self.after).sum()
+    }
+}
+
+/// One of the [last](RECENT_FAILURES) connections of a socket that failed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RecentFailure {
+    /// How long ago.
+    pub ago: Duration,
+    /// Where it led, and why it failed.
+    pub failure: ConnectionFailure,
+}
+
+/// The last ones, the oldest first, each with its time by the clock of the context.
+#[derive(Default)]
+pub(super) struct LiveRecent(Mutex<VecDeque<(Duration, ConnectionFailure)>>);
+
+impl LiveRecent {
+    pub(super) fn note(&self, now: Duration, failure: ConnectionFailure) {
+        let mut recent = lock(&self.0);
+        if recent.len() == RECENT_FAILURES {
+            recent.pop_front();
+        }
+        recent.push_back((now, failure));
+    }
+
+    pub(super) fn snapshot(&self, now: Duration) -> Vec<RecentFailure> {
+        let recent = lock(&self.0);
+        let all = recent.iter().map(|(at, failure)| RecentFailure {
+            ago: now.saturating_sub(*at),
+            failure: failure.clone(),
+        });
+        all.collect()
     }
 }
 

@@ -20,11 +20,11 @@ use sealwire_fork::Birth;
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
 pub use event::Event;
-pub use failures::Failures;
+pub use failures::{Failures, RecentFailure};
 #[cfg(unix)]
 pub(crate) use standard_error::print;
 
-use self::failures::LiveFailures;
+use self::failures::{LiveFailures, LiveRecent};
 use self::log::Log;
 use crate::account::Excesses;
 #[cfg(unix)]
@@ -42,6 +42,7 @@ pub(crate) struct Hub {
     monitors: Mutex<Vec<Weak<Queue>>>,
     last_failure: Mutex<Option<ConnectionFailure>>,
     failures: LiveFailures,
+    recent: LiveRecent,
 }
 
 struct Queue {
@@ -123,6 +124,7 @@ impl Hub {
             monitors: Mutex::default(),
             last_failure: Mutex::default(),
             failures: LiveFailures::default(),
+            recent: LiveRecent::default(),
         }
     }
 
@@ -145,6 +147,17 @@ impl Hub {
         });
         // Executors are called without the lock.
         told.iter().for_each(|queue| queue.notify(1));
+    }
+
+    /// Emits that a connection failed, and remembers it with the time of the context's clock.
+    pub(crate) fn fail(&self, failure: ConnectionFailure, now: Duration) {
+        self.recent.note(now, failure.clone());
+        self.emit(Event::Failed(failure));
+    }
+
+    /// The last failures, the oldest first.
+    pub(crate) fn recent_failures(&self, now: Duration) -> Vec<RecentFailure> {
+        self.recent.snapshot(now)
     }
 
     /// Logs the event, and keeps it if it is a failure.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use bytes::Bytes;
 use sealwire_zmtp::Frames;
@@ -18,7 +19,7 @@ use super::signals::{LinkSignal, Signals};
 use super::waits::Clock;
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_FRAMED_RANGES;
-use crate::measures::{Probe, QueueDepth, Traffic};
+use crate::measures::{PeerNumbers, Probe, QueueDepth, Traffic};
 use crate::options::EndpointOptions;
 use crate::peer::Peer;
 
@@ -71,6 +72,8 @@ pub(super) struct Pipe {
     pub(super) life: Life,
     pub(super) measured: Measured,
     pub(super) clock: Clock,
+    /// When the peer came, by that clock.
+    pub(super) since: Duration,
 }
 
 /// The numbers of one peer.
@@ -119,8 +122,21 @@ impl Pipe {
         *most = (*most).max(self.inbound.len());
     }
 
-    /// Brings the peer's account up to date with what lies here.
+    /// The numbers of the peer until now.
+    pub(super) fn numbers(&self) -> PeerNumbers {
+        PeerNumbers {
+            age: (self.clock)().saturating_sub(self.since),
+            traffic: self.measured.traffic,
+            dropped: self.measured.dropped,
+            outbound: self.outbound_depth(),
+            inbound: self.inbound_depth(),
+            round_trip: self.peer.round_trip().snapshot(),
+        }
+    }
+
+    /// Brings the peer's account and numbers up to date with what lies here.
     pub(super) fn settle_account(&self) {
+        self.peer.note_numbers(self.numbers());
         let account = self.peer.account();
         let received = cost_of(self.inbound.len(), self.inbound_bytes);
         account.set(Kind::Received, received);

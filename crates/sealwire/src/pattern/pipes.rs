@@ -104,6 +104,7 @@ impl Pipes {
         provenance: Provenance,
         life: Life,
     ) -> PipeId {
+        let clock = self.waits.clock().clone();
         self.slab.insert(Pipe {
             carriage: Carriage::to(&peer, &*link, high_water_marks),
             peer,
@@ -127,7 +128,8 @@ impl Pipes {
             subscribed: false,
             life,
             measured: Measured::default(),
-            clock: self.waits.clock().clone(),
+            since: clock(),
+            clock,
         })
     }
 

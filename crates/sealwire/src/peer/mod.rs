@@ -5,7 +5,7 @@ mod ends;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
@@ -15,7 +15,7 @@ use sealwire_zmtp::{Mechanism, PublicKey, SocketType};
 pub(crate) use self::ends::Ends;
 use crate::account::{Account, Source};
 use crate::endpoint::Endpoint;
-use crate::measures::LiveRoundTrip;
+use crate::measures::{LiveRoundTrip, PeerNumbers};
 use crate::routing_ids::RoutingId;
 use crate::text::printable;
 
@@ -110,6 +110,7 @@ pub struct Peer {
     process: Option<ProcessCredentials>,
     account: Account,
     round_trip: LiveRoundTrip,
+    numbers: Mutex<PeerNumbers>,
 }
 
 #[derive(Debug)]
@@ -142,6 +143,7 @@ impl Peer {
             connection_routing_id,
             account: Account::default(),
             round_trip: LiveRoundTrip::default(),
+            numbers: Mutex::default(),
             identity: Identity::Wire(info),
         }
     }
@@ -160,6 +162,7 @@ impl Peer {
             connection_routing_id: RoutingId::none(),
             account: Account::default(),
             round_trip: LiveRoundTrip::default(),
+            numbers: Mutex::default(),
             identity: Identity::Datagram(socket_type),
         }
     }
@@ -178,6 +181,7 @@ impl Peer {
             connection_routing_id,
             account: Account::default(),
             round_trip: LiveRoundTrip::default(),
+            numbers: Mutex::default(),
             identity: Identity::Raw,
         }
     }
@@ -199,6 +203,7 @@ impl Peer {
             connection_routing_id,
             account: Account::default(),
             round_trip: LiveRoundTrip::default(),
+            numbers: Mutex::default(),
             identity: Identity::Inproc {
                 socket_type,
                 routing_id,
@@ -244,6 +249,13 @@ impl Peer {
     /// [`Kind::Queued`]: crate::account::Kind::Queued
     pub fn account(&self) -> &Account {
         &self.account
+    }
+
+    /// Returns its numbers: messages and bytes, what waits, what was dropped, since when it is there. They tell the state
+    /// when [`Socket::accounts`](crate::Socket::accounts), [`Socket::peers`](crate::Socket::peers) or
+    /// [`Socket::metrics`](crate::Socket::metrics) was last called, and are zero before.
+    pub fn numbers(&self) -> PeerNumbers {
+        *self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the connection id, unique within the context; the same in monitor events.
@@ -346,6 +358,11 @@ impl Peer {
     /// How long it takes to answer heartbeats.
     pub(crate) fn round_trip(&self) -> &LiveRoundTrip {
         &self.round_trip
+    }
+
+    /// Keeps its numbers for those who ask it.
+    pub(crate) fn note_numbers(&self, numbers: PeerNumbers) {
+        *self.numbers.lock().unwrap_or_else(PoisonError::into_inner) = numbers;
     }
 
     /// What its connections are counted by; `None` for what is not a connection over a transport.

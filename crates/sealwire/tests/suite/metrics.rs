@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::support::{Path, TIMEOUT, await_event, eventually, options};
 use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
-use sealwire::metrics::{MAX_SAMPLED_PEERS, METRICS, MetricKind, Sample, SocketMetrics, Value};
+use sealwire::metrics::{
+    MAX_SAMPLED_PEERS, METRICS, MetricKind, RECENT_FAILURES, Sample, SocketMetrics, Value,
+};
 use sealwire::{Context, Event, Generate as _, KeyPair, Security, SocketType};
 
 fn metrics(socket: &Socket) -> SocketMetrics {
@@ -32,7 +34,7 @@ fn a_message_is_counted_at_the_peer_the_endpoint_and_the_socket() {
             let [peer] = &metrics.peers[..] else {
                 panic!("{metrics:?}");
             };
-            for traffic in [peer.traffic, endpoint.traffic] {
+            for traffic in [peer.numbers.traffic, endpoint.traffic] {
                 assert_eq!(traffic.messages_sent, sent, "{}", path.name());
                 assert_eq!(traffic.bytes_sent, 7 * sent);
                 assert_eq!(traffic.messages_received, received);
@@ -90,9 +92,97 @@ fn a_failed_handshake_is_counted_by_its_cause_and_so_are_attempts_that_follow() 
         let before: u64 = failed.before_ready().map(|(_, count)| count).sum();
         assert_eq!(failed.total(), before);
         assert_eq!(metrics.endpoints[0].connections, 0);
+        // Another attempt may have failed since the ones of the socket were read.
+        let at_endpoint = metrics.endpoints[0].failures;
+        let of_cause = at_endpoint.before_ready().find(|(name, _)| *name == cause);
+        assert_eq!(of_cause.unwrap().1, at_endpoint.total());
+        assert!(at_endpoint.total() > 0);
     }
     let of_push = metrics(&push);
     assert_eq!(of_push.counters.reconnects, of_push.endpoints[0].reconnects);
+}
+
+#[test]
+fn failures_are_counted_at_the_endpoint_that_they_came_through() {
+    let context = Context::new().unwrap();
+    let path = Path::encrypted();
+    let server = path.server(SocketType::Pull).context(&context);
+    let client = path.client(SocketType::Push).context(&context);
+    let client = client.reconnect(Duration::from_millis(1), Duration::from_millis(10));
+    let (_pull, push) = path.link(server, client);
+    let good = metrics(&push).endpoints[0].endpoint.clone();
+    let nowhere: sealwire::Endpoint = "ipc:///nowhere/at/all".parse().unwrap();
+    // The second has the same labels as the first.
+    push.connect(&nowhere).unwrap();
+    push.connect(&nowhere).unwrap();
+    eventually("failed twice", || metrics(&push).failures.total() >= 2);
+    let snapshot = metrics(&push);
+    let of = |endpoint: &sealwire::Endpoint| -> u64 {
+        let of_it = snapshot
+            .endpoints
+            .iter()
+            .filter(|it| it.endpoint == *endpoint);
+        of_it.map(|it| it.failures.total()).sum()
+    };
+    assert_eq!(of(&good), 0);
+    assert!(of(&nowhere) >= 2);
+    let samples = context.metrics().unwrap().samples();
+    let of_endpoints: Vec<_> = samples
+        .iter()
+        .filter(|it| it.metric.name == "sealwire_endpoint_failures_total")
+        .collect();
+    let [sample] = of_endpoints[..] else {
+        panic!("{of_endpoints:?}");
+    };
+    assert_eq!(
+        sample.labels[2..],
+        ["connected", "ipc:///nowhere/at/all", "handshake", "connect"]
+    );
+    eventually("more than are remembered", || {
+        metrics(&push).failures.total() > RECENT_FAILURES as u64
+    });
+    let recent = metrics(&push).recent_failures;
+    assert_eq!(recent.len(), RECENT_FAILURES);
+    assert!(recent.is_sorted_by(|older, newer| older.ago >= newer.ago));
+    assert_eq!(recent[0].failure.endpoint(), &nowhere);
+    assert!(recent[0].ago > recent[RECENT_FAILURES - 1].ago);
+    push.disconnect(&nowhere).unwrap();
+    push.disconnect(&nowhere).unwrap();
+    assert_eq!(metrics(&push).endpoints.len(), 1);
+}
+
+#[test]
+fn a_peer_has_its_numbers_as_they_were_when_accounts_were_asked_for() {
+    // Within the process messages arrive in batches.
+    let path = Path::encrypted();
+    let (pull, push) = path.pair(SocketType::Pull, SocketType::Push);
+    for _ in 0..3 {
+        push.send("message").unwrap();
+    }
+    eventually("arrived", || metrics(&pull).inbound.messages == 3);
+    let [peer] = &pull.accounts()[..] else {
+        panic!("one peer");
+    };
+    let numbers = peer.numbers();
+    assert_eq!(numbers.traffic.messages_received, 3);
+    assert_eq!((numbers.inbound.messages, numbers.inbound.bytes), (3, 21));
+    assert!(!numbers.age.is_zero());
+    pull.recv().unwrap();
+    assert_eq!(peer.numbers(), numbers);
+    assert_eq!(pull.peers().len(), 1);
+    assert_eq!(peer.numbers().inbound.messages, 2);
+    assert!(peer.numbers().age >= numbers.age);
+    let named = peer.numbers().named();
+    let find = |name| named.iter().find(|it| it.0 == name).unwrap().1.as_f64();
+    assert_eq!(
+        (find("bytes_received"), find("inbound_most_messages")),
+        (21.0, 3.0)
+    );
+    assert_eq!(find("outbound_messages"), 0.0);
+    drop(push);
+    // What it left to be read is still its own.
+    eventually("gone", || pull.peers().is_empty());
+    assert_eq!(pull.accounts()[0].numbers().inbound.messages, 2);
 }
 
 #[test]
@@ -108,6 +198,7 @@ fn a_connection_that_breaks_counts_after_its_handshake() {
     let failures = metrics(&pull).failures;
     let after: Vec<_> = failures.after_ready().filter(|(_, n)| *n > 0).collect();
     assert_eq!(after, [("too_large", 1)]);
+    assert_eq!(metrics(&pull).endpoints[0].failures, failures);
 }
 
 #[test]
@@ -118,12 +209,12 @@ fn a_peer_that_answers_heartbeats_has_a_round_trip() {
         .heartbeat(Duration::from_millis(10))
         .heartbeat_timeout(TIMEOUT);
     let (pull, push) = path.link(path.server(SocketType::Pull), beating);
-    let noted = || metrics(&push).peers.first()?.round_trip;
+    let noted = || metrics(&push).peers.first()?.numbers.round_trip;
     eventually("a round trip", || noted().is_some());
     let round_trip = noted().unwrap();
     assert!(round_trip.min <= round_trip.last && round_trip.min <= round_trip.smoothed);
     // The side without heartbeats has none.
-    assert_eq!(metrics(&pull).peers[0].round_trip, None);
+    assert_eq!(metrics(&pull).peers[0].numbers.round_trip, None);
 }
 
 #[test]
@@ -140,7 +231,7 @@ fn queues_show_what_waits_and_the_memory_that_is_held() {
         (10_000, 10)
     );
     assert!(numbers.held(sealwire::account::Kind::Received) >= 10_000);
-    assert_eq!(numbers.peers[0].inbound, numbers.inbound);
+    assert_eq!(numbers.peers[0].numbers.inbound, numbers.inbound);
     for _ in 0..10 {
         pull.recv().unwrap();
     }
@@ -243,7 +334,7 @@ fn samples_name_the_allowed_number_of_peers_and_no_more() {
 #[test]
 fn the_text_has_each_metric_once_with_all_its_samples_behind_it() {
     let (context, _sockets) = busy();
-    let text = context.metrics().unwrap().prometheus();
+    let text = context.metrics().unwrap().prometheus_with_peers();
     let mut types = HashSet::new();
     let mut current = "";
     let mut lines = HashSet::new();

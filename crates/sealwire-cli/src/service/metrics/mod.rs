@@ -33,6 +33,11 @@ pub(crate) struct MetricsOptions {
     /// Let --metrics leave this machine: anyone who reaches the address, or is on the path, can read them
     #[arg(long, requires = "metrics")]
     metrics_plain_text: bool,
+
+    /// Serve the numbers of single peers too, up to 1000 of each socket. Each connection is new time series to who
+    /// reads them, so peers that come and go make the reader's storage grow
+    #[arg(long, requires = "metrics")]
+    metrics_peers: bool,
 }
 
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
@@ -41,22 +46,19 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 impl MetricsOptions {
-    /// Serves the numbers of all sockets, if that is wanted. To be called before anything is bound.
-    pub(crate) fn serve_sockets(self, report: ReportOptions) -> Result<(), Failure> {
-        self.serve_sockets_and(report, String::new)
-    }
-
-    /// The same with numbers of the command behind them.
-    pub(crate) fn serve_sockets_and(
+    /// Serves the numbers of all sockets of a context, and of the command behind them, if that is wanted.
+    pub(super) fn serve_sockets_and(
         self,
         report: ReportOptions,
+        context: &Context,
         more: impl Fn() -> String + Send + 'static,
     ) -> Result<(), Failure> {
         if self.metrics.is_none() {
             return Ok(());
         }
-        let context = Context::global()?;
+        let (context, with_peers) = (context.clone(), self.metrics_peers);
         let text = move || match context.metrics() {
+            Ok(metrics) if with_peers => Ok(metrics.prometheus_with_peers() + &more()),
             Ok(metrics) => Ok(metrics.prometheus() + &more()),
             Err(error) => Err(error.to_string()),
         };
@@ -64,7 +66,7 @@ impl MetricsOptions {
     }
 
     /// Serves these numbers, if that is wanted, until the program ends.
-    pub(crate) fn serve(self, report: ReportOptions, source: Source) -> Result<(), Failure> {
+    pub(super) fn serve(self, report: ReportOptions, source: Source) -> Result<(), Failure> {
         let Some(address) = self.metrics else {
             return Ok(());
         };

@@ -201,7 +201,7 @@ impl IoThread {
             return;
         };
         listener.core.counters.excesses.note(Kind::Connections);
-        listener.core.hub.emit(Event::Failed(ConnectionFailure {
+        listener.core.tell_failure(ConnectionFailure {
             connection: None,
             ends: Arc::new(Ends {
                 accepted: true,
@@ -209,7 +209,7 @@ impl IoThread {
             }),
             peer: None,
             cause,
-        }));
+        });
     }
 
     fn pause(&mut self, slot: usize, error: &io::Error) {

@@ -48,15 +48,15 @@ impl Parting {
             ..
         } = self;
         core.detach(pipe);
-        core.hub.emit(match retired {
-            true => Event::Failed(ConnectionFailure {
+        match retired {
+            true => core.tell_failure(ConnectionFailure {
                 connection: Some(key.connection),
                 ends,
                 peer: Some(peer),
                 cause: FailureCause::KeyWithdrawn,
             }),
-            false => Event::Disconnected { peer, by_peer },
-        });
+            false => core.hub.emit(Event::Disconnected { peer, by_peer }),
+        }
     }
 }
 

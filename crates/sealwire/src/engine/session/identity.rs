@@ -54,12 +54,12 @@ impl Identity {
             core, key, ends, ..
         } = self;
         match (end, peer) {
-            (End::Failed(cause), peer) => core.hub.emit(Event::Failed(ConnectionFailure {
+            (End::Failed(cause), peer) => core.tell_failure(ConnectionFailure {
                 connection: Some(key.connection),
                 ends,
                 peer,
                 cause,
-            })),
+            }),
             (End::Clean, Some(peer)) => core.hub.emit(Event::Disconnected { peer, by_peer }),
             // A socket that closes gives up its unfinished handshakes silently.
             (End::Clean, None) => {}

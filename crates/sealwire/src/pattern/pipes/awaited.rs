@@ -83,6 +83,7 @@ impl Pipes {
         pipe.link = link;
         pipe.provenance.options = options;
         pipe.life.arrive();
+        pipe.since = (pipe.clock)();
         let waiting = pipe.outbound.len();
         for greeting in greetings.map(Item::OwnMessage) {
             pipe.outbound_cost += greeting.cost();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{PipeId, Pipes};
-use crate::measures::{Histogram, QueueDepth, Traffic};
+use crate::measures::{Histogram, PeerNumbers, QueueDepth, Traffic};
 use crate::peer::Peer;
 
 /// The numbers of one peer.
@@ -12,11 +12,7 @@ pub(crate) struct Measurements {
     pub(crate) peer: Option<Arc<Peer>>,
     /// The number of the `connect` or `bind` that it came from.
     pub(crate) endpoint: Option<u64>,
-    pub(crate) traffic: Traffic,
-    /// Copies for it that were dropped at its full queue.
-    pub(crate) dropped: u64,
-    pub(crate) outbound: QueueDepth,
-    pub(crate) inbound: QueueDepth,
+    pub(crate) numbers: PeerNumbers,
 }
 
 impl Pipes {
@@ -90,10 +86,7 @@ impl Pipes {
             all.push(Measurements {
                 peer: (!pipe.life.is_awaited()).then(|| pipe.peer.clone()),
                 endpoint: origin.connector.or(origin.listener),
-                traffic: pipe.measured.traffic,
-                dropped: pipe.measured.dropped,
-                outbound: pipe.outbound_depth(),
-                inbound: pipe.inbound_depth(),
+                numbers: pipe.numbers(),
             });
         }
         all
@@ -168,9 +161,9 @@ mod tests {
             }
         }
 
-        fn measured(&self) -> Measurements {
+        fn measured(&self) -> PeerNumbers {
             let mut all = (self.scene.pipes).measurements(&mut QueueDepth::default());
-            all.pop().unwrap()
+            all.pop().unwrap().numbers
         }
 
         /// The times for which sampled messages waited, in seconds, as a number of them and their sum.
@@ -303,9 +296,9 @@ mod tests {
         socket.take(9);
         assert_eq!(socket.send(1), 1);
         let mut all = (socket.scene.pipes).measurements(&mut QueueDepth::default());
-        all.sort_by_key(|it| it.dropped);
-        let dropped: Vec<u64> = all.iter().map(|it| it.dropped).collect();
+        all.sort_by_key(|it| it.numbers.dropped);
+        let dropped: Vec<u64> = all.iter().map(|it| it.numbers.dropped).collect();
         assert_eq!(dropped, [0, 1]);
-        assert_eq!(all[1].outbound.messages, 2);
+        assert_eq!(all[1].numbers.outbound.messages, 2);
     }
 }
