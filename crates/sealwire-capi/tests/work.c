@@ -523,6 +523,7 @@ static void what_is_left_comes_back(const mechanism *protection) {
     CHECK(sealwire_work_unfinished_list_size(left) == 2);
     is_unfinished(sealwire_work_unfinished_list_at(left, 0), &numbers[0], "left");
     is_unfinished(sealwire_work_unfinished_list_at(left, 1), &numbers[1], "too");
+    CHECK(sealwire_work_unfinished_attempts(sealwire_work_unfinished_list_at(left, 0)) == 1);
     CHECK(!sealwire_work_unfinished_is_set_aside(sealwire_work_unfinished_list_at(left, 1)));
     CHECK(sealwire_work_unfinished_reason(sealwire_work_unfinished_list_at(left, 1)) == NULL);
     CHECK(sealwire_work_unfinished_attempts(sealwire_work_unfinished_list_at(left, 1)) == 0);
