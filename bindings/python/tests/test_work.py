@@ -529,6 +529,8 @@ ENDING = """
 import sealwire, sys
 key = sealwire.PublicKey(sys.argv[2])
 worker = sealwire.Worker(sys.argv[1], sealwire.Security.blake3_client(key))
+while worker.counters["received"] < 10:
+    pass
 for _ in range(5):
     worker.take(timeout=60).done()
 """
@@ -540,13 +542,32 @@ def test_a_program_that_ends_tells_its_outcomes(
     keys = sealwire.KeyPair.generate()
     scene.server = sealwire.Security.blake3_server(keys, sealwire.AllowAnyone())
     distributor = scene.distributor()
-    for number in range(5):
+    for number in range(10):
         distributor.add(bytes([number]))
     ended = run_python(ENDING, scene.endpoint, str(keys.public))
     assert (ended.returncode, ended.stderr) == (0, "")
-    distributor.join(timeout=TIMEOUT)
+    eventually("it has gone", lambda: distributor.counters["workers"] == 0)
     counters = distributor.counters
-    assert (counters["done"], counters["lost"], counters["handed_out"]) == (5, 0, 5)
+    assert (counters["done"], counters["returned"], counters["lost"]) == (5, 5, 0)
+
+
+def test_the_end_of_a_block_waits_for_outcomes(scene: Scene) -> None:
+    distributor = scene.distributor()
+    distributor.add(b"begun")
+    distributor.add(b"given back")
+    with scene.worker(credit=2) as worker:
+        task = worker.take(timeout=TIMEOUT)
+        eventually("both are there", lambda: worker.counters["received"] == 2)
+
+        def end() -> None:
+            eventually("the worker leaves", lambda: distributor.counters["returned"] == 1)
+            task.done()
+
+        ending = threading.Thread(target=end)
+        ending.start()
+    ending.join(TIMEOUT)
+    assert distributor.counters["done"] == 1
+    assert distributor.counters["lost"] == 0
 
 
 def test_coroutines(scene: Scene) -> None:

@@ -163,7 +163,7 @@ def leave_all() -> None:
     for worker in list(_open):
         try:
             # A task may have no outcome.
-            worker._leave(1.0)
+            worker._leave(5.0)
         except Error:
             # It has left, or is the parent's.
             pass

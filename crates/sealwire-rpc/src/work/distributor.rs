@@ -472,9 +472,8 @@ impl Distributor {
         self.driver().socket.monitor()
     }
 
-    /// Hands nothing out any more, and waits for the outcomes of tasks that are with workers.
-    /// [`shutdown`](Distributor::shutdown) without a limit is left to do then. For those who wait without blocking a
-    /// thread.
+    /// Hands nothing out any more, and waits for the outcomes of tasks that are with workers, without blocking a thread.
+    /// [`shutdown`](Distributor::shutdown) with a limit of zero then ends the distributor and returns what is left.
     ///
     /// # Errors
     ///
