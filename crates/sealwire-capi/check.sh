@@ -90,7 +90,7 @@ libraries() {
     esac
 }
 tests="sockets listeners endpoints events publishing messages errors auth guests accounts peers wss engine poll signals aead session
-    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams log standard_error fork"
+    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams work log standard_error fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")
@@ -123,6 +123,10 @@ cc -std=c99 $warnings -pthread -o "$work/rpc_stream" examples/rpc_stream.c \
     $(pkg-config --cflags --libs sealwire)
 [ "$("$work/rpc_stream")" = "$(printf 'so far 1\nso far 3\nso far 6\nin all 6')" ] \
     || fail "the example of streams says something else"
+# shellcheck disable=SC2046,SC2086
+cc -std=c99 $warnings -o "$work/work_example" examples/work.c $(pkg-config --cflags --libs sealwire)
+[ "$("$work/work_example")" = "$(printf 'resize 1.png, attempt 1\nresize 2.png, attempt 1\nset aside after 2 attempts: nothing to do')" ] \
+    || fail "the example of acknowledged work says something else"
 
 cmake -S tests/cmake -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 \
     && cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "CMake: $(cat "$work/log")"

@@ -150,6 +150,28 @@ pub(crate) fn of_call(py: Python<'_>, error: sealwire_rpc::Error) -> PyErr {
     exception(py, name, (text, may_have_run))
 }
 
+/// What acknowledged work failed with.
+pub(crate) fn of_work(py: Python<'_>, error: sealwire_rpc::work::Error) -> PyErr {
+    use sealwire_rpc::work::Error as Work;
+    let text = error.to_string();
+    let name = match error {
+        Work::Full { tasks, bytes, .. } => {
+            return exception(py, "DistributorFull", (text, tasks, bytes));
+        }
+        Work::TooLarge { .. } => "TaskTooLarge",
+        Work::ResultTooLarge { .. } => "ResultTooLarge",
+        Work::TimedOut => "TimedOut",
+        Work::WouldBlock => "Again",
+        Work::ShutDown => "ShutDown",
+        Work::EngineFailed => "EngineFailed",
+        Work::Forked => "Forked",
+        Work::WouldDeadlock => "StateError",
+        Work::Socket(error) => return of_socket(py, error),
+        _ => "Error",
+    };
+    plain(py, name, text)
+}
+
 fn of_status(
     py: Python<'_>,
     name: &str,

@@ -33,6 +33,7 @@ mod security;
 mod socket;
 mod tls;
 mod wait;
+mod work;
 
 use pyo3::prelude::*;
 
@@ -84,5 +85,6 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lifecycle::at_exit, module)?)?;
     module.add_function(wrap_pyfunction!(lifecycle::after_fork_in_child, module)?)?;
     newplex::register(module)?;
-    rpc::register(module)
+    rpc::register(module)?;
+    work::register(module)
 }

@@ -18,6 +18,7 @@ require_relative "sealwire/socket"
 require_relative "sealwire/readiness"
 require_relative "sealwire/newplex"
 require_relative "sealwire/rpc"
+require_relative "sealwire/work"
 
 # Messages sent right before the program ends are delivered, within the linger times.
 at_exit do

@@ -62,6 +62,11 @@ classes! {
     DECRYPTION, "DecryptionError", ERROR;
     VERIFICATION, "VerificationError", ERROR;
     WEAK_KEY, "WeakKeyError", ERROR;
+    FULL, "FullError", ERROR;
+    TASK_TOO_LARGE, "TaskTooLargeError", ERROR;
+    RESULT_TOO_LARGE, "ResultTooLargeError", ERROR;
+    SHUT_DOWN, "ShutDownError", ERROR;
+    UNFINISHED, "UnfinishedError", ERROR;
 }
 
 fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
@@ -139,6 +144,24 @@ pub(crate) fn timed_out(
             last_failure: socket.last_failure().map(Box::new),
         },
     )
+}
+
+/// What acknowledged work failed with.
+pub(crate) fn of_work(ruby: &Ruby, error: &sealwire_rpc::work::Error) -> Error {
+    use sealwire_rpc::work::Error as E;
+    let class = match error {
+        E::Full { .. } => &FULL,
+        E::TooLarge { .. } => &TASK_TOO_LARGE,
+        E::ResultTooLarge { .. } => &RESULT_TOO_LARGE,
+        E::TimedOut | E::WouldBlock => &TIMEOUT,
+        E::ShutDown => &SHUT_DOWN,
+        E::EngineFailed => &ENGINE_FAILED,
+        E::Forked => &FORKED,
+        E::WouldDeadlock => &STATE,
+        E::Socket(error) => return raised(ruby, error),
+        _ => &ERROR,
+    };
+    new(ruby, ruby.get_inner(class), error.to_string())
 }
 
 /// An error of time. The last failure of a connection often says why, and is there as `failure` too.

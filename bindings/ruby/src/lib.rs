@@ -27,6 +27,7 @@ mod security;
 mod socket;
 mod tls;
 mod waiting;
+mod work;
 
 use magnus::{Error, Module as _, RString, Ruby, value::ReprValue as _};
 use zeroize::Zeroizing;
@@ -57,7 +58,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     descriptor::define(sealwire)?;
     tls::define(ruby, sealwire)?;
     socket::define(ruby, sealwire)?;
-    rpc::define(ruby, sealwire)
+    rpc::define(ruby, sealwire)?;
+    work::define(ruby, sealwire)
 }
 
 /// A string of random bytes from the system, frozen: a key that changes is another key.

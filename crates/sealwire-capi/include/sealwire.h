@@ -982,6 +982,79 @@
 #define SEALWIRE_WITHDRAWN_END 1
 
 /**
+ * Distributor: how many tasks are held, those that wait, are with workers or set aside, and results that
+ * were not read. 1 or more. Default 65,536.
+ */
+#define SEALWIRE_WORK_OPTION_MAX_TASKS 1
+
+/**
+ * Distributor: how many bytes of them are held, each counted with 128 bytes more. A single task may always
+ * be held. Default 256 MiB.
+ */
+#define SEALWIRE_WORK_OPTION_MAX_BYTES 2
+
+/**
+ * Bytes of the largest task; a worker must take at least as many as its distributor. Default 4 MiB.
+ */
+#define SEALWIRE_WORK_OPTION_MAX_TASK 3
+
+/**
+ * Distributor: bytes of the largest result or reason of a worker. Default 4 KiB.
+ */
+#define SEALWIRE_WORK_OPTION_MAX_RESULT 4
+
+/**
+ * Distributor: how many attempts a task has before it is set aside. 1 or more. Default 5.
+ */
+#define SEALWIRE_WORK_OPTION_MAX_ATTEMPTS 5
+
+/**
+ * Distributor: how long an attempt may take, from the time that the task is handed out, in milliseconds; -1,
+ * the default, for no limit. A worker's credit counts: with 64 tasks of a second each, the last one is begun
+ * after a minute.
+ */
+#define SEALWIRE_WORK_OPTION_ATTEMPT_LIMIT_MS 6
+
+/**
+ * Distributor: time between an attempt that its worker says has failed and the next one, in milliseconds.
+ * Default 1,000.
+ */
+#define SEALWIRE_WORK_OPTION_RETRY_DELAY_MS 7
+
+/**
+ * Switch, distributor: keeps results until they are read. Default 0: they are dropped.
+ */
+#define SEALWIRE_WORK_OPTION_KEEP_RESULTS 8
+
+/**
+ * Distributor: how many workers may be connected. 1 or more. Default 1,024.
+ */
+#define SEALWIRE_WORK_OPTION_MAX_WORKERS 9
+
+/**
+ * After which time without a sign of life a connection is given up, in milliseconds. The other side is asked
+ * for one after a third of that. 1 or more. Default 15,000.
+ */
+#define SEALWIRE_WORK_OPTION_SILENCE_LIMIT_MS 10
+
+/**
+ * Worker: how many tasks are here before some of them have an outcome, 1 to 65,536. Default 64. With 1 the
+ * next task comes only after the outcome of the last one has arrived.
+ */
+#define SEALWIRE_WORK_OPTION_CREDIT 11
+
+/**
+ * Worker: how many bytes of tasks are here before some of them have an outcome, each counted with 128 bytes
+ * more. A single task may always be here. Default 16 MiB.
+ */
+#define SEALWIRE_WORK_OPTION_CREDIT_BYTES 12
+
+/**
+ * Bytes of the number of a task, which is the same at each attempt and in no other task.
+ */
+#define SEALWIRE_WORK_NUMBER_SIZE 16
+
+/**
  * The opening side of a stream: takes messages in their order only, so that none is lost, repeated
  * or moved unnoticed. The key is wiped when it is freed.
  *
@@ -1259,6 +1332,60 @@ typedef struct sealwire_tls_identity sealwire_tls_identity;
 typedef struct sealwire_tls_trust sealwire_tls_trust;
 
 /**
+ * Hands tasks out to workers, and keeps each until one says that it is done: at least once. A worker that was
+ * given up may have done the work, and another does it again.
+ *
+ * Threads: any number may use it at once, but for freeing it.
+ */
+typedef struct sealwire_work_distributor sealwire_work_distributor;
+
+/**
+ * Options of distributors and workers: a list that may be used for any number of them and freed once they
+ * are made. One that is not set has its default.
+ *
+ * Threads: any number may use it at once, as long as none changes it.
+ */
+typedef struct sealwire_work_options sealwire_work_options;
+
+/**
+ * The outcome of a task, as its distributor tells it: it is done, or it has failed as often as it may and the
+ * distributor no longer has it.
+ *
+ * Threads: never changes, so any number may use it at once, but for freeing it.
+ */
+typedef struct sealwire_work_outcome sealwire_work_outcome;
+
+/**
+ * A task that a worker has taken, to be ended with `sealwire_work_task_done`, `sealwire_work_task_fail` or
+ * `sealwire_work_task_give_back`, on any thread. It may outlive the worker's object.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_work_task sealwire_work_task;
+
+/**
+ * A task without an outcome: one that was set aside, or one that was left at the end.
+ *
+ * Threads: never changes, so any number may use it at once, but for freeing it.
+ */
+typedef struct sealwire_work_unfinished sealwire_work_unfinished;
+
+/**
+ * Tasks without an outcome, in the order of their numbers. They belong to the list, which outlives the
+ * distributor.
+ *
+ * Threads: never changes, so any number may use it at once, but for freeing it.
+ */
+typedef struct sealwire_work_unfinished_list sealwire_work_unfinished_list;
+
+/**
+ * Takes tasks of a distributor. Connects in the background, and again where its connection is lost.
+ *
+ * Threads: any number may use it at once, but for freeing it.
+ */
+typedef struct sealwire_work_worker sealwire_work_worker;
+
+/**
  * What became of a call: `SEALWIRE_OK`, or one of the numbers `SEALWIRE_ERROR_...`, which are all
  * above zero and never change their meaning. New numbers may be added.
  */
@@ -1521,6 +1648,126 @@ typedef struct {
    */
   uint64_t disconnects;
 } sealwire_counters;
+
+/**
+ * What a distributor has done since it was made, and what it has now. Each number but those of now only grows.
+ */
+typedef struct {
+  /**
+   * Tasks added.
+   */
+  uint64_t added;
+  /**
+   * Tasks done, each counted once.
+   */
+  uint64_t done;
+  /**
+   * Times that a task was handed out.
+   */
+  uint64_t handed_out;
+  /**
+   * Of these, how many were a task's second attempt or a later one.
+   */
+  uint64_t handed_out_again;
+  /**
+   * Attempts whose worker said that they failed.
+   */
+  uint64_t failed;
+  /**
+   * Attempts whose worker's connection ended.
+   */
+  uint64_t lost;
+  /**
+   * Attempts that had no outcome within the limit of an attempt.
+   */
+  uint64_t overdue;
+  /**
+   * Attempts that a leaving worker gave back without having begun them.
+   */
+  uint64_t returned;
+  /**
+   * Outcomes of attempts that had been given up. One that says "done" ends its task all the same.
+   */
+  uint64_t late;
+  /**
+   * Times that a worker said "done" of a task that was done already: its work was repeated.
+   */
+  uint64_t repeated;
+  /**
+   * Outcomes of another distributor's tasks, of one that was here before for example.
+   */
+  uint64_t foreign;
+  /**
+   * Connections ended because the worker violated the protocol.
+   */
+  uint64_t violations;
+  /**
+   * Connections ended because the worker did not greet in time.
+   */
+  uint64_t silent;
+  /**
+   * Tasks with workers now.
+   */
+  uint64_t out;
+  /**
+   * Tasks without an outcome now, those with workers among them.
+   */
+  uint64_t pending;
+  /**
+   * Tasks that are set aside now.
+   */
+  uint64_t set_aside;
+  /**
+   * Workers that are connected now.
+   */
+  uint64_t workers;
+  /**
+   * Bytes of tasks and results held now, each counted with 128 bytes more.
+   */
+  uint64_t held_bytes;
+} sealwire_distributor_counters;
+
+/**
+ * What a worker has done since it was made. Each number only grows.
+ */
+typedef struct {
+  /**
+   * Tasks received.
+   */
+  uint64_t received;
+  /**
+   * Tasks taken by the program.
+   */
+  uint64_t taken;
+  /**
+   * Attempts that ended as done.
+   */
+  uint64_t done;
+  /**
+   * Attempts that ended as failed.
+   */
+  uint64_t failed;
+  /**
+   * Attempts given back without having been begun.
+   */
+  uint64_t returned;
+  /**
+   * Tasks that were dropped before they were begun, as their connection had ended: others get them.
+   */
+  uint64_t dropped;
+  /**
+   * Outcomes that nobody was told of, as the distributor is gone.
+   */
+  uint64_t untold;
+  /**
+   * Connections to a distributor that began.
+   */
+  uint64_t connections;
+  /**
+   * Connections ended because the distributor violated the protocol.
+   */
+  uint64_t violations;
+} sealwire_worker_counters;
 
 /**
  * It was done.
@@ -1796,6 +2043,32 @@ typedef struct {
  * answer (`sealwire_rpc_stream_answer`) says why.
  */
 #define SEALWIRE_ERROR_RPC_STREAM_ENDED 58
+
+/**
+ * The distributor holds as many tasks, or bytes of them, as it may.
+ */
+#define SEALWIRE_ERROR_WORK_FULL 60
+
+/**
+ * The task has more bytes than may be handed out (`SEALWIRE_WORK_OPTION_MAX_TASK`).
+ */
+#define SEALWIRE_ERROR_WORK_TASK_TOO_LARGE 61
+
+/**
+ * The result has more bytes than the distributor takes (`SEALWIRE_WORK_OPTION_MAX_RESULT`). The attempt
+ * has failed.
+ */
+#define SEALWIRE_ERROR_WORK_RESULT_TOO_LARGE 62
+
+/**
+ * The distributor or worker was shut down, or the worker leaves.
+ */
+#define SEALWIRE_ERROR_WORK_SHUT_DOWN 63
+
+/**
+ * No task with this number is set aside here.
+ */
+#define SEALWIRE_ERROR_WORK_NOT_SET_ASIDE 64
 
 #ifdef __cplusplus
 extern "C" {
@@ -4433,6 +4706,379 @@ sealwire_status sealwire_options_set_tls_identity(sealwire_options *options,
  */
 sealwire_status sealwire_options_set_tls_trust(sealwire_options *options,
                                                const sealwire_tls_trust *trust);
+
+/**
+ * A distributor that listens nowhere yet. `security` is that of the connections, a server's with the
+ * authenticator of workers. `options` of the sockets and `work_options` may be NULL. Free it with
+ * `sealwire_work_distributor_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION`, also for an option that workers have, `SEALWIRE_ERROR_SYSTEM`,
+ * `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_distributor_new(const sealwire_security *security,
+                                              const sealwire_options *options,
+                                              const sealwire_work_options *work_options,
+                                              sealwire_work_distributor **out);
+
+/**
+ * Listens at an endpoint. As `sealwire_socket_bind` otherwise.
+ *
+ * Errors: those of `sealwire_socket_bind`, and `SEALWIRE_ERROR_WORK_SHUT_DOWN`.
+ */
+sealwire_status sealwire_work_distributor_bind(const sealwire_work_distributor *distributor,
+                                               const char *endpoint,
+                                               char **bound);
+
+/**
+ * Adds a task with a copy of `size` bytes, and waits for room up to `timeout_ms` milliseconds, `SEALWIRE_WAIT`
+ * (for ever) or `SEALWIRE_NO_WAIT`. Where `number` is not NULL it has room for `SEALWIRE_WORK_NUMBER_SIZE`
+ * bytes and gets the number of the task.
+ *
+ * Errors: `SEALWIRE_ERROR_WORK_FULL` with `SEALWIRE_NO_WAIT`, `SEALWIRE_ERROR_TIMED_OUT`,
+ * `SEALWIRE_ERROR_WORK_TASK_TOO_LARGE`, `SEALWIRE_ERROR_WORK_SHUT_DOWN`, `SEALWIRE_ERROR_ENGINE_FAILED`,
+ * `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_distributor_add(const sealwire_work_distributor *distributor,
+                                              const void *data,
+                                              size_t size,
+                                              int64_t timeout_ms,
+                                              uint8_t *number);
+
+/**
+ * Takes the outcome of a task, and waits for one up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (for ever) or
+ * `SEALWIRE_NO_WAIT`: the result of one that is done, in the order in which they came and only with
+ * `SEALWIRE_WORK_OPTION_KEEP_RESULTS`, or else a task that was set aside, which the distributor then no longer
+ * has. Free it with `sealwire_work_outcome_free`. With `SEALWIRE_NO_WAIT` results can also be taken after
+ * the end.
+ *
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_WORK_SHUT_DOWN`,
+ * `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_distributor_outcome(const sealwire_work_distributor *distributor,
+                                                  int64_t timeout_ms,
+                                                  sealwire_work_outcome **out);
+
+/**
+ * Takes the result of a task that is done, in the order in which they came, and leaves those that were set
+ * aside. Free it with `sealwire_work_outcome_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK` where there is none, as always without
+ * `SEALWIRE_WORK_OPTION_KEEP_RESULTS`; `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_distributor_next_result(const sealwire_work_distributor *distributor,
+                                                      sealwire_work_outcome **out);
+
+/**
+ * The tasks that have failed as often as they may, which stay with the distributor. Free the list with
+ * `sealwire_work_unfinished_list_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_distributor_set_aside(const sealwire_work_distributor *distributor,
+                                                    sealwire_work_unfinished_list **out);
+
+/**
+ * Hands a task out again that was set aside, for as many attempts as it had.
+ *
+ * Errors: `SEALWIRE_ERROR_WORK_NOT_SET_ASIDE`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_distributor_put_back(const sealwire_work_distributor *distributor,
+                                                   const uint8_t *number);
+
+/**
+ * Forgets a task that was set aside. Where `out` is not NULL it gets the task, to be freed with
+ * `sealwire_work_unfinished_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_WORK_NOT_SET_ASIDE`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_distributor_drop_aside(const sealwire_work_distributor *distributor,
+                                                     const uint8_t *number,
+                                                     sealwire_work_unfinished **out);
+
+/**
+ * Waits until each task is done or set aside, up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (for ever) or
+ * `SEALWIRE_NO_WAIT`.
+ *
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_WORK_SHUT_DOWN`,
+ * `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_distributor_finished(const sealwire_work_distributor *distributor,
+                                                   int64_t timeout_ms);
+
+/**
+ * Writes what the distributor has done, and what it has now.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_distributor_counters(const sealwire_work_distributor *distributor,
+                                                   sealwire_distributor_counters *counters);
+
+/**
+ * Reads what happens to the connections: handshakes, failures.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_distributor_monitor(const sealwire_work_distributor *distributor,
+                                                  sealwire_monitor **out);
+
+/**
+ * Hands out no more tasks, waits up to `limit_ms` milliseconds for the outcomes of those that are with workers,
+ * and ends the connections. Where `left` is not NULL it gets the tasks without an outcome, those that were
+ * set aside among them, to be freed with `sealwire_work_unfinished_list_free`: after this they are nowhere else.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_distributor_shutdown(const sealwire_work_distributor *distributor,
+                                                   int64_t limit_ms,
+                                                   sealwire_work_unfinished_list **left);
+
+/**
+ * Ends the distributor and frees it: tasks without an outcome are gone
+ * (`sealwire_work_distributor_shutdown` gives them). NULL is fine.
+ */
+void sealwire_work_distributor_free(sealwire_work_distributor *distributor);
+
+/**
+ * No options yet. Free them with `sealwire_work_options_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_options_new(sealwire_work_options **out);
+
+/**
+ * Sets an option: one of `SEALWIRE_WORK_OPTION_...`. Whether a distributor or worker has it is told when one
+ * is made.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION` for an unknown option, `SEALWIRE_ERROR_ARGUMENT` for a value out of range,
+ * `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_options_set(sealwire_work_options *options,
+                                          int32_t option,
+                                          int64_t value);
+
+/**
+ * Frees options. NULL is fine.
+ */
+void sealwire_work_options_free(sealwire_work_options *options);
+
+/**
+ * Writes the number of the task.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_unfinished_number(const sealwire_work_unfinished *task,
+                                                uint8_t *number);
+
+/**
+ * How many attempts were made and count; 0 for NULL.
+ */
+uint32_t sealwire_work_unfinished_attempts(const sealwire_work_unfinished *task);
+
+/**
+ * Why the last attempt failed, up to 1,024 bytes. NULL where none has failed. Belongs to the task.
+ */
+const char *sealwire_work_unfinished_reason(const sealwire_work_unfinished *task);
+
+/**
+ * Whether the task was set aside: it has failed as often as it may. False for NULL.
+ */
+bool sealwire_work_unfinished_is_set_aside(const sealwire_work_unfinished *task);
+
+/**
+ * The bytes of the task, which belong to it. NULL for NULL.
+ */
+const void *sealwire_work_unfinished_data(const sealwire_work_unfinished *task);
+
+/**
+ * How many bytes the task has; 0 for NULL.
+ */
+size_t sealwire_work_unfinished_size(const sealwire_work_unfinished *task);
+
+/**
+ * Frees a task that `sealwire_work_distributor_drop_aside` gave. Those of lists and outcomes belong to them.
+ * NULL is fine.
+ */
+void sealwire_work_unfinished_free(sealwire_work_unfinished *task);
+
+/**
+ * How many tasks the list has; 0 for NULL.
+ */
+size_t sealwire_work_unfinished_list_size(const sealwire_work_unfinished_list *tasks);
+
+/**
+ * A task of the list, counted from 0; NULL where there is none. Belongs to the list.
+ */
+const sealwire_work_unfinished *sealwire_work_unfinished_list_at(const sealwire_work_unfinished_list *tasks,
+                                                                 size_t index);
+
+/**
+ * Frees a list of tasks. NULL is fine.
+ */
+void sealwire_work_unfinished_list_free(sealwire_work_unfinished_list *tasks);
+
+/**
+ * Writes the number of the task.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_outcome_number(const sealwire_work_outcome *outcome, uint8_t *number);
+
+/**
+ * Whether the task is done. False for NULL.
+ */
+bool sealwire_work_outcome_is_done(const sealwire_work_outcome *outcome);
+
+/**
+ * The bytes of the result, which belong to the outcome; none where the worker gave none, or the task is not
+ * done. NULL for NULL.
+ */
+const void *sealwire_work_outcome_data(const sealwire_work_outcome *outcome);
+
+/**
+ * How many bytes the result has; 0 for NULL.
+ */
+size_t sealwire_work_outcome_size(const sealwire_work_outcome *outcome);
+
+/**
+ * The task that has failed as often as it may. NULL where the task is done. Belongs to the outcome.
+ */
+const sealwire_work_unfinished *sealwire_work_outcome_set_aside(const sealwire_work_outcome *outcome);
+
+/**
+ * Frees an outcome. NULL is fine.
+ */
+void sealwire_work_outcome_free(sealwire_work_outcome *outcome);
+
+/**
+ * Writes the number of the task, `SEALWIRE_WORK_NUMBER_SIZE` bytes, which is the same at each attempt: what was
+ * done under it need not be done again.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_task_number(const sealwire_work_task *task,
+                                          uint8_t *number);
+
+/**
+ * Which attempt this is: 1 for the first; 0 for NULL.
+ */
+uint32_t sealwire_work_task_attempt(const sealwire_work_task *task);
+
+/**
+ * The bytes of the task, which belong to it. NULL for NULL.
+ */
+const void *sealwire_work_task_data(const sealwire_work_task *task);
+
+/**
+ * How many bytes the task has; 0 for NULL.
+ */
+size_t sealwire_work_task_size(const sealwire_work_task *task);
+
+/**
+ * Bytes of the largest result that the distributor takes; 0 for NULL.
+ */
+size_t sealwire_work_task_max_result(const sealwire_work_task *task);
+
+/**
+ * Says that the work is done, with a copy of the `size` bytes of a result, which may be NULL with 0. The
+ * outcome leaves at once, or within 500 us if others left just before. Frees the task in any case: after an
+ * error the attempt has failed.
+ *
+ * Errors: `SEALWIRE_ERROR_WORK_RESULT_TOO_LARGE`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_task_done(sealwire_work_task *task,
+                                        const void *result,
+                                        size_t size);
+
+/**
+ * Says that the attempt has failed, and why, up to 1,024 bytes or as many as the distributor takes. Frees the
+ * task in any case: after an error the attempt has failed too.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_task_fail(sealwire_work_task *task,
+                                        const char *reason);
+
+/**
+ * Gives the task back as if it had not been taken, and frees it: no attempt counts, and it may come again.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_task_give_back(sealwire_work_task *task);
+
+/**
+ * Frees a task without an outcome: the attempt has failed. NULL is fine.
+ */
+void sealwire_work_task_free(sealwire_work_task *task);
+
+/**
+ * A worker for the distributor at this endpoint. `options` of the socket and `work_options` may be NULL. Free
+ * it with `sealwire_work_worker_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_ENDPOINT`, `SEALWIRE_ERROR_TRANSPORT`, `SEALWIRE_ERROR_OPTION`, also for an option
+ * that distributors have, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_worker_new(const char *endpoint,
+                                         const sealwire_security *security,
+                                         const sealwire_options *options,
+                                         const sealwire_work_options *work_options,
+                                         sealwire_work_worker **out);
+
+/**
+ * Takes a task, and waits for one up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (for ever) or
+ * `SEALWIRE_NO_WAIT`. The task is the caller's, who ends it with `sealwire_work_task_done`, `_fail` or
+ * `_give_back`.
+ *
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_WORK_SHUT_DOWN` once the
+ * worker leaves, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`,
+ * `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_worker_take(const sealwire_work_worker *worker,
+                                          int64_t timeout_ms,
+                                          sealwire_work_task **task);
+
+/**
+ * Leaves in good order: takes no more tasks, gives those back that were not taken, which counts as no attempt,
+ * and waits up to `timeout_ms` milliseconds or `SEALWIRE_WAIT` (for ever) until the tasks that were taken have
+ * outcomes and the distributor knows them. Then nothing of it is repeated. The worker ends in any case but for
+ * wrong arguments; it is still to be freed.
+ *
+ * Errors: `SEALWIRE_ERROR_TIMED_OUT`: others get what it had; `SEALWIRE_ERROR_WORK_SHUT_DOWN` where it had
+ * ended, `SEALWIRE_ERROR_ENGINE_FAILED`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_work_worker_leave(const sealwire_work_worker *worker,
+                                           int64_t timeout_ms);
+
+/**
+ * Whether a distributor has let this worker in. False for NULL.
+ */
+bool sealwire_work_worker_is_connected(const sealwire_work_worker *worker);
+
+/**
+ * Writes what the worker has done so far.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_worker_counters(const sealwire_work_worker *worker,
+                                              sealwire_worker_counters *counters);
+
+/**
+ * Reads what happens to the connection: handshakes, failures.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_work_worker_monitor(const sealwire_work_worker *worker,
+                                             sealwire_monitor **out);
+
+/**
+ * Frees the worker. When its tasks are freed too it ends, and others get what it had
+ * (`sealwire_work_worker_leave` ends in good order). NULL is fine.
+ */
+void sealwire_work_worker_free(sealwire_work_worker *worker);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -43,3 +43,4 @@ pub mod socket;
 pub mod status;
 mod time;
 pub mod tls;
+pub mod work;

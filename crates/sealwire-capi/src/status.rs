@@ -129,6 +129,17 @@ pub const SEALWIRE_ERROR_RPC_WOULD_DEADLOCK: sealwire_status = 57;
 /// The stream of a call is over: no more items come, or none can be sent. On the caller's side the
 /// answer (`sealwire_rpc_stream_answer`) says why.
 pub const SEALWIRE_ERROR_RPC_STREAM_ENDED: sealwire_status = 58;
+/// The distributor holds as many tasks, or bytes of them, as it may.
+pub const SEALWIRE_ERROR_WORK_FULL: sealwire_status = 60;
+/// The task has more bytes than may be handed out (`SEALWIRE_WORK_OPTION_MAX_TASK`).
+pub const SEALWIRE_ERROR_WORK_TASK_TOO_LARGE: sealwire_status = 61;
+/// The result has more bytes than the distributor takes (`SEALWIRE_WORK_OPTION_MAX_RESULT`). The attempt
+/// has failed.
+pub const SEALWIRE_ERROR_WORK_RESULT_TOO_LARGE: sealwire_status = 62;
+/// The distributor or worker was shut down, or the worker leaves.
+pub const SEALWIRE_ERROR_WORK_SHUT_DOWN: sealwire_status = 63;
+/// No task with this number is set aside here.
+pub const SEALWIRE_ERROR_WORK_NOT_SET_ASIDE: sealwire_status = 64;
 
 /// # Errors
 ///
@@ -242,6 +253,11 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_RPC_SHUTTING_DOWN => c"one of both sides is shutting down and takes no new calls",
         SEALWIRE_ERROR_RPC_WOULD_DEADLOCK => c"the call would wait for itself",
         SEALWIRE_ERROR_RPC_STREAM_ENDED => c"the stream has ended",
+        SEALWIRE_ERROR_WORK_FULL => c"the distributor is full: wait, or raise its bounds",
+        SEALWIRE_ERROR_WORK_TASK_TOO_LARGE => c"the task is too large",
+        SEALWIRE_ERROR_WORK_RESULT_TOO_LARGE => c"the result is too large",
+        SEALWIRE_ERROR_WORK_SHUT_DOWN => c"the distributor or worker was shut down, or leaves",
+        SEALWIRE_ERROR_WORK_NOT_SET_ASIDE => c"no task with this number is set aside",
         _ => c"not a number of this library",
     };
     text.as_ptr()
@@ -347,6 +363,26 @@ impl From<sealwire_rpc::Error> for Failure {
     }
 }
 
+impl From<sealwire_rpc::work::Error> for Failure {
+    fn from(error: sealwire_rpc::work::Error) -> Self {
+        use sealwire_rpc::work::Error;
+        let status = match error {
+            Error::Full { .. } => SEALWIRE_ERROR_WORK_FULL,
+            Error::TooLarge { .. } => SEALWIRE_ERROR_WORK_TASK_TOO_LARGE,
+            Error::ResultTooLarge { .. } => SEALWIRE_ERROR_WORK_RESULT_TOO_LARGE,
+            Error::TimedOut => SEALWIRE_ERROR_TIMED_OUT,
+            Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
+            Error::ShutDown => SEALWIRE_ERROR_WORK_SHUT_DOWN,
+            Error::EngineFailed => SEALWIRE_ERROR_ENGINE_FAILED,
+            Error::Forked => SEALWIRE_ERROR_FORKED,
+            Error::WouldDeadlock => SEALWIRE_ERROR_RPC_WOULD_DEADLOCK,
+            Error::Socket(error) => return error.into(),
+            _ => SEALWIRE_ERROR_OTHER,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -364,5 +400,8 @@ mod tests {
         );
         let malformed = sealwire_rpc::Error::Malformed("not text".into());
         assert_eq!(number(malformed), SEALWIRE_ERROR_OTHER);
+        let number = |error: sealwire_rpc::work::Error| Failure::from(error).status();
+        let failed = sealwire_rpc::work::Error::EngineFailed;
+        assert_eq!(number(failed), SEALWIRE_ERROR_ENGINE_FAILED);
     }
 }

@@ -11,7 +11,8 @@
 static void texts(void) {
     const int32_t numbers[] = {0,  1,  2,  3,  4,  5,  6,  7,  10, 11, 12, 13, 14, 15,
                                16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 31,
-                               32, 33, 40, 41, 42, 50, 51, 52, 53, 54, 55, 56, 57};
+                               32, 33, 40, 41, 42, 50, 51, 52, 53, 54, 55, 56, 57,
+                               58, 60, 61, 62, 63, 64};
     size_t count = sizeof numbers / sizeof numbers[0];
     const char *unknown = sealwire_status_text(12345);
     for (size_t i = 0; i < count; i++) {

@@ -14,6 +14,10 @@ static sealwire_rpc_server *serving;
 static sealwire_rpc_client *streaming;
 static sealwire_rpc_stream *stream;
 static sealwire_rpc_request *served;
+static sealwire_work_distributor *distributor;
+static sealwire_work_worker *worker;
+static sealwire_work_task *task;
+static sealwire_work_task *begun[3];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
@@ -59,7 +63,56 @@ static void open_stream(const mechanism *protection) {
     sealwire_string_free(endpoint);
 }
 
+/* Tasks that a worker has taken. */
+static void begin_tasks(const mechanism *protection) {
+    char *endpoint = NULL;
+    OK(sealwire_work_distributor_new(protection->server, NULL, NULL, &distributor));
+    OK(sealwire_work_distributor_bind(distributor, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_work_worker_new(endpoint, protection->client, NULL, NULL, &worker));
+    for (int i = 0; i < 4; i++) {
+        OK(sealwire_work_distributor_add(distributor, "before", 6, SEALWIRE_NO_WAIT, NULL));
+        OK(sealwire_work_worker_take(worker, TIMEOUT, i == 3 ? &task : &begun[i]));
+    }
+    sealwire_string_free(endpoint);
+}
+
+static void use_inherited_work(void) {
+    sealwire_work_outcome *outcome = NULL;
+    sealwire_work_unfinished_list *list = NULL;
+    sealwire_work_task *taken = NULL;
+    sealwire_monitor *other = NULL;
+    sealwire_distributor_counters numbers;
+    sealwire_worker_counters of_worker;
+    uint8_t number[SEALWIRE_WORK_NUMBER_SIZE] = {0};
+    FORKED(sealwire_work_distributor_bind(distributor, "tcp://127.0.0.1:0", NULL));
+    FORKED(sealwire_work_distributor_add(distributor, "child", 5, SEALWIRE_NO_WAIT, NULL));
+    FORKED(sealwire_work_distributor_add(distributor, "child", 5, SEALWIRE_WAIT, NULL));
+    FORKED(sealwire_work_distributor_outcome(distributor, SEALWIRE_NO_WAIT, &outcome));
+    FORKED(sealwire_work_distributor_outcome(distributor, SEALWIRE_WAIT, &outcome));
+    FORKED(sealwire_work_distributor_next_result(distributor, &outcome));
+    FORKED(sealwire_work_distributor_set_aside(distributor, &list));
+    FORKED(sealwire_work_distributor_put_back(distributor, number));
+    FORKED(sealwire_work_distributor_drop_aside(distributor, number, NULL));
+    FORKED(sealwire_work_distributor_finished(distributor, SEALWIRE_WAIT));
+    FORKED(sealwire_work_distributor_counters(distributor, &numbers));
+    FORKED(sealwire_work_distributor_monitor(distributor, &other));
+    FORKED(sealwire_work_distributor_shutdown(distributor, TIMEOUT, &list));
+    FORKED(sealwire_work_worker_take(worker, SEALWIRE_NO_WAIT, &taken));
+    FORKED(sealwire_work_worker_take(worker, SEALWIRE_WAIT, &taken));
+    FORKED(sealwire_work_worker_leave(worker, SEALWIRE_WAIT));
+    FORKED(sealwire_work_worker_counters(worker, &of_worker));
+    FORKED(sealwire_work_worker_monitor(worker, &other));
+    CHECK(!sealwire_work_worker_is_connected(worker));
+    CHECK(outcome == NULL && list == NULL && taken == NULL && other == NULL);
+    FORKED(sealwire_work_task_done(begun[0], NULL, 0));
+    FORKED(sealwire_work_task_fail(begun[1], "child"));
+    FORKED(sealwire_work_task_give_back(begun[2]));
+    sealwire_work_task_free(task);
+}
+
 static void free_what_both_have(void) {
+    sealwire_work_worker_free(worker);
+    sealwire_work_distributor_free(distributor);
     sealwire_rpc_client_free(streaming);
     sealwire_rpc_server_free(serving);
     sealwire_rpc_client_free(calls);
@@ -113,6 +166,7 @@ static void use_what_is_inherited(void) {
     FORKED(sealwire_rpc_request_next(served, SEALWIRE_NO_WAIT, &reply));
     CHECK(peers == NULL && opened == NULL && reply == NULL);
     sealwire_rpc_request_free(served);
+    use_inherited_work();
 
     sealwire_options *options = options_with_timeouts();
     sealwire_security *security = no_security();
@@ -149,6 +203,7 @@ int main(void) {
     calls = make_client("tcp://127.0.0.1:1", protection.client, NULL);
     exchange(client, server, "before");
     open_stream(&protection);
+    begin_tasks(&protection);
 
     pid = fork();
     CHECK(pid >= 0);
@@ -170,6 +225,14 @@ int main(void) {
     OK(sealwire_rpc_request_reply(served, "", 0));
     OK(sealwire_rpc_stream_answer(stream, &item, NULL));
     sealwire_rpc_reply_free(item);
+    sealwire_distributor_counters counters;
+    for (int i = 0; i < 3; i++) {
+        OK(sealwire_work_task_done(begun[i], NULL, 0));
+    }
+    OK(sealwire_work_task_done(task, NULL, 0));
+    OK(sealwire_work_distributor_finished(distributor, TIMEOUT));
+    OK(sealwire_work_distributor_counters(distributor, &counters));
+    CHECK(counters.done == 4 && counters.handed_out == 4 && counters.violations == 0);
 
     free_what_both_have();
     free_mechanism(&protection);

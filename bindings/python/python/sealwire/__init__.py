@@ -1,7 +1,7 @@
 """Encrypted ZeroMQ sockets: ZMTP 3.1 with BLAKE3ZMQ, CURVE, PLAIN and NULL.
 
-``sealwire.asyncio`` has the same sockets with coroutines, ``sealwire.rpc`` calls, ``sealwire.aead``
-the cipher alone, ``sealwire.box`` NaCl's, ``sealwire.newplex`` Newplex.
+``sealwire.asyncio`` has the same sockets, distributors and workers with coroutines, ``sealwire.rpc`` calls,
+``sealwire.aead`` the cipher alone, ``sealwire.box`` NaCl's, ``sealwire.newplex`` Newplex.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ._exceptions import (
     ContextTerminated,
     DecryptionError,
     DirectionError,
+    DistributorFull,
     Drained,
     EndpointError,
     EngineFailed,
@@ -30,13 +31,17 @@ from ._exceptions import (
     OptionsError,
     Refused,
     RequestLost,
+    ResultTooLarge,
     RoutingIdInUse,
+    ShutDown,
     SocketClosed,
     StateError,
     StreamExhausted,
     SystemRefused,
+    TaskTooLarge,
     TimedOut,
     TlsConfigError,
+    Unfinished,
     Unroutable,
     Unsent,
     Unsupported,
@@ -63,6 +68,7 @@ from ._sealwire import (
     Readiness,
     SecretKey,
     Security,
+    Task,
     TlsIdentity,
     TlsTrust,
     __version__,
@@ -70,8 +76,11 @@ from ._sealwire import (
     proxy,
 )
 from ._socket import Context, Metric, Socket
+from ._work import Distributor, Outcome, UnfinishedTask, Worker, leave_all as _leave_all
 
 _atexit.register(_sealwire.at_exit)
+# Before the other, which ends what is left.
+_atexit.register(_leave_all)
 _os.register_at_fork(after_in_child=_sealwire.after_fork_in_child)
 
 __all__ = [
@@ -111,6 +120,8 @@ __all__ = [
     "ContextTerminated",
     "DecryptionError",
     "DirectionError",
+    "Distributor",
+    "DistributorFull",
     "Drained",
     "EndpointError",
     "EngineFailed",
@@ -130,6 +141,7 @@ __all__ = [
     "Monitor",
     "NoSecurity",
     "OptionsError",
+    "Outcome",
     "PasswordFile",
     "Passwords",
     "Peer",
@@ -139,24 +151,31 @@ __all__ = [
     "Readiness",
     "Refused",
     "RequestLost",
+    "ResultTooLarge",
     "RoutingIdInUse",
     "SecretKey",
     "Security",
+    "ShutDown",
     "Socket",
     "SocketClosed",
     "SocketType",
     "StateError",
     "StreamExhausted",
     "SystemRefused",
+    "Task",
+    "TaskTooLarge",
     "TimedOut",
     "TlsConfigError",
     "TlsIdentity",
     "TlsTrust",
+    "Unfinished",
+    "UnfinishedTask",
     "Unroutable",
     "Unsent",
     "Unsupported",
     "VerificationError",
     "WeakKeyError",
+    "Worker",
     "__version__",
     "passed_listeners",
     "proxy",

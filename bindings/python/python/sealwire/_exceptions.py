@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._work import UnfinishedTask
+
 
 class Error(Exception):
     """The base of everything that goes wrong in Sealwire."""
@@ -208,3 +213,33 @@ class ShuttingDown(CallError):
 
 class StreamEnded(CallError):
     """This side or the other has ended the stream."""
+
+
+class DistributorFull(Again):
+    """The distributor holds as much as it may: ``tasks``, those that are set aside and results that were not
+    read among them, and ``bytes`` of them."""
+
+    def __init__(self, text: str, tasks: int, bytes: int) -> None:
+        super().__init__(text)
+        self.tasks = tasks
+        self.bytes = bytes
+
+
+class TaskTooLarge(Error, ValueError):
+    """The task has more bytes than may be handed out (``max_task``)."""
+
+
+class ResultTooLarge(Error, ValueError):
+    """The result has more bytes than the distributor takes (``max_result``). The attempt has failed."""
+
+
+class ShutDown(Error):
+    """The distributor or worker was shut down, or the worker leaves."""
+
+
+class Unfinished(Error):
+    """The ``with`` block of a distributor ended before its tasks did. ``tasks`` has those without an outcome."""
+
+    def __init__(self, text: str, tasks: list[UnfinishedTask]) -> None:
+        super().__init__(text)
+        self.tasks = tasks

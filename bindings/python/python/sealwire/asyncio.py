@@ -1,4 +1,5 @@
-"""The sockets for ``asyncio``, as ``zmq.asyncio`` has them: the same names, with coroutines.
+"""The sockets for ``asyncio``, as ``zmq.asyncio`` has them: the same names, with coroutines. Distributors and workers
+too.
 
 Cancelling a coroutine gives its operation up: nothing was sent or taken.
 """
@@ -13,11 +14,19 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Literal, overloa
 from . import _forms, _socket
 from ._base import Options
 from ._constants import NOBLOCK, POLLIN, POLLOUT
-from ._exceptions import Again, Drained, SocketClosed, Unsent
+from ._exceptions import Again, Drained, ShutDown, SocketClosed, TimedOut, Unsent
 from ._loop import Expired, driver, run
 from ._poll import events_of
-from ._sealwire import ContextCore, Event, Frame, Message, Security, SocketCore
+from ._sealwire import ContextCore, Event, Frame, Message, Operation, Security, SocketCore, Task
 from ._sealwire import Monitor as _Monitor
+from ._work import (
+    CommonDistributor,
+    CommonWorker,
+    Outcome,
+    UnfinishedTask,
+    complain,
+    outcome_of,
+)
 
 if TYPE_CHECKING:
     from .types import Buffer
@@ -324,4 +333,105 @@ class Socket(Options, SocketCore):
                 raise
 
 
-__all__ = ["POLLIN", "POLLOUT", "Context", "Monitor", "Socket"]
+async def _within(operation: Operation, timeout: float | None) -> Any:
+    try:
+        return await run(operation, timeout)
+    except Expired:
+        raise TimedOut("not in time") from None
+
+
+class Distributor(CommonDistributor):
+    """``sealwire.Distributor`` with coroutines. Cancelling one gives its operation up: nothing was added or taken."""
+
+    async def add(self, task: Buffer, *, timeout: float | None = None) -> bytes:
+        """Adds a task, waiting for room up to ``timeout`` seconds, and gives its number."""
+        number: bytes = await _within(self._start_add(task), timeout)
+        return number
+
+    async def outcome(self, *, timeout: float | None = None) -> Outcome:
+        """Takes the outcome of a task as ``try_outcome`` does, waiting for one up to ``timeout`` seconds."""
+        return outcome_of(await _within(self._start_outcome(), timeout))
+
+    async def join(self, *, timeout: float | None = None) -> None:
+        """Waits until each task is done or set aside, up to ``timeout`` seconds."""
+        await _within(self._start_join(), timeout)
+
+    def monitor(self) -> Monitor:
+        """What happens to the connections."""
+        return Monitor(self._monitor())
+
+    async def shutdown(self, timeout: float = 3.0) -> list[UnfinishedTask]:
+        """Hands out no more tasks, waits up to ``timeout`` seconds for the outcomes of those that are with workers,
+        and ends the connections. Gives the tasks without an outcome: after this they are nowhere else."""
+        try:
+            await run(self._start_settle(), timeout)
+        except Expired:
+            pass
+        # Queued messages are still sent, which blocks a thread.
+        return await asyncio.get_running_loop().run_in_executor(None, self._left)
+
+    async def __aenter__(self) -> Distributor:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        left = await self.shutdown()
+        if error is None:
+            complain(left)
+
+
+class Worker(CommonWorker):
+    """``sealwire.Worker`` with coroutines: ``async for task in worker``. Any number of coroutines may take tasks."""
+
+    async def take(self, *, timeout: float | None = None) -> Task:
+        """Takes a task, waiting for one up to ``timeout`` seconds."""
+        task: Task = await _within(self._start_take(), timeout)
+        return task
+
+    async def leave(self, *, timeout: float | None = None) -> None:
+        """Leaves in good order, as ``sealwire.Worker.leave`` does. At the limit the worker ends, and others get what
+        it had."""
+        try:
+            await _within(self._start_leave(), timeout)
+        except TimedOut:
+            await asyncio.get_running_loop().run_in_executor(None, self._end)
+            raise
+
+    def monitor(self) -> Monitor:
+        """What happens to the connection."""
+        return Monitor(self._monitor())
+
+    async def __aiter__(self) -> AsyncIterator[Task]:
+        while True:
+            try:
+                task = await self.take()
+            except ShutDown:
+                return
+            yield task
+            # Not kept while the next is waited for: one that is dropped has failed.
+            del task
+
+    async def __aenter__(self) -> Worker:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            # An exception may hold on to a task.
+            await self.leave(timeout=10.0 if error is None else 1.0)
+        except ShutDown:
+            pass
+        except TimedOut:
+            if error is None:
+                raise
+
+
+__all__ = ["POLLIN", "POLLOUT", "Context", "Distributor", "Monitor", "Socket", "Worker"]

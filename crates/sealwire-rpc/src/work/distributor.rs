@@ -472,6 +472,20 @@ impl Distributor {
         self.driver().socket.monitor()
     }
 
+    /// Hands nothing out any more, and waits for the outcomes of tasks that are with workers, without blocking a thread.
+    /// [`shutdown`](Distributor::shutdown) with a limit of zero then ends the distributor and returns what is left.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShutDown`], [`Error::EngineFailed`], [`Error::Forked`].
+    pub async fn settled(&self) -> Result<(), Error> {
+        self.driver().check()?;
+        self.driver().with(DistributorCore::stop);
+        self.driver().tell();
+        let settled = || (self.driver().with(|core| core.under_way()) == 0).then_some(Ok(()));
+        self.driver().until(settled).await
+    }
+
     /// Shuts the distributor down: it hands nothing out any more, waits up to `limit` for the outcomes of tasks that
     /// are with workers, and ends the connections. Blocks the thread. Returns the tasks without an outcome, those that
     /// were set aside among them, in the order of their numbers: nothing is lost that the caller keeps.

@@ -16,6 +16,15 @@ impl TaskNumber {
         let number = (u128::from(self.distributor) << 64) | u128::from(self.counter);
         number.to_be_bytes()
     }
+
+    /// Returns the number that these bytes of [`to_bytes`](TaskNumber::to_bytes) are.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        let number = u128::from_be_bytes(bytes);
+        TaskNumber {
+            distributor: (number >> 64) as u64,
+            counter: number as u64,
+        }
+    }
 }
 
 impl fmt::Display for TaskNumber {
@@ -36,5 +45,6 @@ mod tests {
         };
         assert_eq!(number.to_string(), "00000000000000ab000000000000000c");
         assert_eq!(u128::from_be_bytes(number.to_bytes()), (0xab << 64) | 0xc);
+        assert_eq!(TaskNumber::from_bytes(number.to_bytes()), number);
     }
 }
