@@ -197,7 +197,7 @@ impl Driven {
             }
             Operation::OneWay(body) => {
                 let metadata = &self.metadata;
-                drop(proto.one_way(Content { metadata, body }));
+                let _ = proto.one_way(Content { metadata, body });
             }
             Operation::Poll(index) => {
                 if let Some((index, key)) = pick(&self.calls, index)
