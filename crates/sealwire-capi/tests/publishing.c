@@ -122,7 +122,8 @@ static void drops(const sealwire_security *none) {
     for (uint64_t i = dropped; i < SENT; i++) {
         receive_text(subscriber, "news");
     }
-    RETURNS(SEALWIRE_ERROR_WOULD_BLOCK, sealwire_socket_recv(subscriber, SEALWIRE_NO_WAIT, &(sealwire_message *){NULL}));
+    sealwire_message *none_left = NULL;
+    RETURNS(SEALWIRE_ERROR_WOULD_BLOCK, sealwire_socket_recv(subscriber, SEALWIRE_NO_WAIT, &none_left));
     OK(sealwire_socket_counters(subscriber, &counters));
     CHECK(counters.missed == dropped);
     event = await_event(of_publisher, SEALWIRE_EVENT_DROPS_ENDED);
