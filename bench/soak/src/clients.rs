@@ -5,7 +5,8 @@
 //! in:  rotate ROUND                 out: rotated ROUND
 //!      stop                              left CLIENT SENT UNSENT UNCONFIRMED IN-ORDER
 //!                                        news READ MISSED WRONG
-//!                                        calls MADE ANSWERED MAY-HAVE-RUN WRONG
+//!                                        calls MADE ANSWERED MAY-HAVE-RUN NOT-BEGUN WRONG
+//!                                        failed TEXT
 //!                                        failure TEXT
 //! ```
 
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use std::{process, thread};
 
 use fastrand::Rng;
-use sealwire_rpc::{CallOptions, Client, Error as CallError};
+use sealwire_rpc::{CallOptions, Client};
 
 use crate::Error;
 use crate::keys::Keys;
@@ -166,9 +167,10 @@ impl World {
             made,
             answered,
             may_have_run,
+            not_begun,
             wrong,
         } = calls;
-        println!("calls {made} {answered} {may_have_run} {wrong}");
+        println!("calls {made} {answered} {may_have_run} {not_begun} {wrong}");
         Ok(())
     }
 }
@@ -195,7 +197,9 @@ struct Calls {
     made: u64,
     answered: u64,
     may_have_run: u64,
-    /// Answered with something else, or refused.
+    /// Failed before a handler saw it.
+    not_begun: u64,
+    /// Answered with something else.
     wrong: u64,
 }
 
@@ -214,16 +218,12 @@ impl Calls {
             .request_with(&body, CallOptions::within(CALL_LIMIT))
         {
             Ok(answer) if answer[..] == body[..] => self.answered += 1,
-            Err(
-                CallError::DeadlineExceeded { may_have_run }
-                | CallError::ConnectionLost { may_have_run },
-            ) => {
-                self.may_have_run += u64::from(may_have_run);
-            }
             Ok(_) => self.wrong += 1,
+            Err(error) if error.may_have_run() => self.may_have_run += 1,
+            // It says that no handler has seen it.
             Err(error) => {
-                println!("failure a call: {error}");
-                self.wrong += 1;
+                println!("failed {error}");
+                self.not_begun += 1;
             }
         }
     }

@@ -41,7 +41,9 @@ struct Said {
     news: u64,
     missed: u64,
     wrong_news: u64,
-    calls: [u64; 4],
+    calls: [u64; 5],
+    /// Calls that were not begun, by the error.
+    failed: BTreeMap<String, u64>,
     rotated: u64,
     faults: Vec<String>,
 }
@@ -288,6 +290,7 @@ impl World {
                 }
             }
             "rotated" => said.rotated = number()?,
+            "failed" => *said.failed.entry(rest.to_owned()).or_default() += 1,
             _ => said.faults.push(rest.to_owned()),
         }
         Ok(())
@@ -370,9 +373,10 @@ fn tell(
     if unsettled > 0 {
         faults.push(format!("{unsettled} clients are not settled"));
     }
-    let [made, answered, may_have_run, wrong] = said.calls;
+    let [made, answered, may_have_run, not_begun, wrong] = said.calls;
     let handled = services.answered.load(Ordering::Relaxed);
-    if wrong > 0 || handled < answered || handled > answered + may_have_run {
+    let all = answered + may_have_run + not_begun == made;
+    if !all || handled < answered || handled > answered + may_have_run {
         faults.push(format!("calls: {handled} handled, {wrong} wrong"));
     }
     let counters = services.news.counters();
@@ -405,8 +409,11 @@ fn tell(
         said.missed
     );
     println!(
-        "calls: {made} made, {answered} answered, {may_have_run} may have run, {handled} handled"
+        "calls: {made} made, {answered} answered, {may_have_run} may have run, {not_begun} not begun, {handled} handled"
     );
+    for (why, calls) in &said.failed {
+        println!("calls that were not begun, {calls}: {why}");
+    }
     println!("connections that failed at the server, by cause: {failures:?}");
     for fault in &faults {
         println!("NOT ACCOUNTED FOR: {fault}");

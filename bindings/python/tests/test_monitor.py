@@ -52,7 +52,7 @@ def test_both_sides_hear_of_messages_that_were_dropped(pair: Pairs) -> None:
     sub.subscribe("")
     pub.wait_subscribed("", timeout=TIMEOUT)
     for _ in range(100):
-        pub.send("news")
+        pub.send(b"news")
     dropped = pub.counters["dropped_at_send"]
     assert 0 < dropped < 100
     began = next(event for event in of_pub if event.kind == "drops_began")
