@@ -28,7 +28,7 @@ class MonitorTest < SealwireTest
   end
 
   def test_both_sides_hear_of_messages_that_were_dropped
-    pub, sub = socket(:PUB, send_high_water_mark: 2), socket(:SUB, receive_high_water_mark: 2)
+    pub, sub = socket(:PUB, send_hwm: 2), socket(:SUB, recv_hwm: 2)
     of_pub, of_sub = pub.monitor, sub.monitor
     pub.bind("inproc://drops")
     sub.connect("inproc://drops")
