@@ -106,7 +106,7 @@ impl Event {
     }
 
     /// A failed connection: the name of its cause, for programs. It stays, while the text of ``reason`` may change.
-    /// ``docs/guide/failures.md`` lists the names.
+    /// ``docs/failures.md`` lists the names.
     #[getter]
     fn cause(&self) -> Option<&'static str> {
         match &self.inner {

@@ -242,7 +242,7 @@ impl Failure {
     }
 
     /// The name of the cause, for programs. It stays, while the text of `reason` may change.
-    /// `docs/guide/failures.md` lists the names.
+    /// `docs/failures.md` lists the names.
     fn cause(ruby: &Ruby, this: &Self) -> StaticSymbol {
         ruby.sym_new(this.0.cause().name())
     }

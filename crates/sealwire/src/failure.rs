@@ -209,7 +209,7 @@ impl FailureCause {
     ];
 
     /// Returns a name for programs, one of [`NAMES`](Self::NAMES). It stays, while texts may change. C, Python,
-    /// Ruby and the program's `--json` have the same names. `docs/guide/failures.md` says what each means.
+    /// Ruby and the program's `--json` have the same names. `docs/failures.md` says what each means.
     pub fn name(&self) -> &'static str {
         use sealwire_zmtp::Error as Protocol;
         use sealwire_zmtp::error::CloseKind;

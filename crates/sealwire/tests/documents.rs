@@ -185,6 +185,19 @@ fn the_page_of_options_gives_the_defaults_that_there_are() {
 }
 
 #[test]
+fn the_page_of_failures_has_each_cause_once() {
+    let page = read("docs/failures.md");
+    let mut of_page: Vec<String> = rows(&page)
+        .filter(|row| row[0].starts_with('`'))
+        .map(|row| quoted(row[0])[0].to_string())
+        .collect();
+    let mut causes = sealwire::FailureCause::NAMES.map(String::from).to_vec();
+    of_page.sort();
+    causes.sort();
+    assert_eq!(of_page, causes);
+}
+
+#[test]
 fn the_page_of_metrics_has_those_that_there_are() {
     let page = read("docs/guide/metrics.md");
     let of_page: Vec<[String; 4]> = rows(&page)

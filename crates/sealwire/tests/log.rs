@@ -17,9 +17,9 @@ use sealwire::SocketType;
 use sealwire::auth::Guest;
 use support::{eventually, options};
 
-/// Keeps the lines of the log, each with its `times`.
+/// Keeps the lines of the log.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<(String, u64)>>>);
+struct Lines(Arc<Mutex<Vec<Line>>>);
 
 impl tracing::Subscriber for Lines {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
@@ -33,7 +33,7 @@ impl tracing::Subscriber for Lines {
     fn event(&self, event: &tracing::Event<'_>) {
         let mut line = Line::default();
         event.record(&mut line);
-        self.0.lock().unwrap().push((line.message, line.times));
+        self.0.lock().unwrap().push(line);
     }
     fn enter(&self, _: &tracing::span::Id) {}
     fn exit(&self, _: &tracing::span::Id) {}
@@ -43,12 +43,18 @@ impl tracing::Subscriber for Lines {
 struct Line {
     message: String,
     times: u64,
+    cause: Option<String>,
 }
 
 impl tracing::field::Visit for Line {
     fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn fmt::Debug) {
         if field.name() == "message" {
             self.message = format!("{value:?}");
+        }
+    }
+    fn record_str(&mut self, field: &tracing::field::Field, value: &str) {
+        if field.name() == "cause" {
+            self.cause = Some(value.to_owned());
         }
     }
     fn record_u64(&mut self, field: &tracing::field::Field, value: u64) {
@@ -93,15 +99,18 @@ fn a_flood_of_refusals_is_one_line_a_second() {
     let lines = lines.0.lock().unwrap();
     let panics = lines
         .iter()
-        .filter(|(message, _)| message.contains("the authenticator panicked"));
-    let (count, told) = panics.fold((0, 0), |(count, told), line| (count + 1, told + line.1));
+        .filter(|line| line.message.contains("the authenticator panicked"));
+    let (count, told) = panics.fold((0, 0), |(count, told), line| (count + 1, told + line.times));
     assert!((1..=1 + seconds).contains(&count), "{count} lines");
     assert!(told >= count as u64, "{told}");
     let failures = lines
         .iter()
-        .filter(|(message, _)| message.contains("could not decide"));
+        .filter(|line| line.message.contains("could not decide"));
     // The server's, and for each client what it noticed of that.
-    assert!(failures.count() <= 9 * (1 + seconds));
+    assert!(failures.clone().count() <= 9 * (1 + seconds));
+    let mut causes = failures.map(|line| line.cause.as_deref());
+    assert!(causes.clone().any(|cause| cause == Some("refused")));
+    assert!(causes.all(|cause| cause.is_some()));
 }
 
 /// Everything in the folder and below it that ends like this.

@@ -85,11 +85,15 @@ impl Log {
                 count
             }
         };
+        let cause = match event {
+            Event::Failed(failure) => Some(failure.cause().name()),
+            _ => None,
+        };
         guard::log(|| match count {
-            None => tracing::debug!(target: "sealwire", "{event}"),
-            Some(1) => tracing::warn!(target: "sealwire", "{event}"),
+            None => tracing::debug!(target: "sealwire", cause, "{event}"),
+            Some(1) => tracing::warn!(target: "sealwire", cause, "{event}"),
             Some(count) => {
-                tracing::warn!(target: "sealwire", "{event} (and {} like it)", count - 1);
+                tracing::warn!(target: "sealwire", cause, "{event} (and {} like it)", count - 1);
             }
         });
     }
