@@ -11,7 +11,7 @@ pub(crate) use self::systemd::{
 
 #[cfg(target_os = "linux")]
 mod systemd {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::thread;
     use std::time::Duration;
 
@@ -24,8 +24,42 @@ mod systemd {
     /// Time beyond that to finish, for the last lines.
     const MARGIN: Duration = Duration::from_secs(5);
 
-    /// It is ready once a peer is there.
-    static AWAITS_CONNECTION: AtomicBool = AtomicBool::new(false);
+    static FIRST_PEER: Mutex<FirstPeer> = Mutex::new(FirstPeer::Unknown);
+
+    /// The peer that a command waits for before it is ready. It may be there before the command waits.
+    enum FirstPeer {
+        Unknown,
+        Awaited,
+        /// It is there, and was not waited for yet.
+        Here,
+        /// The command was ready, or stops.
+        Over,
+    }
+
+    impl FirstPeer {
+        /// Waits for it. Whether that makes the command ready.
+        fn wait(&mut self) -> bool {
+            self.become_ready(matches!(self, FirstPeer::Here), FirstPeer::Awaited)
+        }
+
+        /// It is there. Whether that makes the command ready.
+        fn come(&mut self) -> bool {
+            self.become_ready(matches!(self, FirstPeer::Awaited), FirstPeer::Here)
+        }
+
+        fn become_ready(&mut self, is_ready: bool, otherwise: FirstPeer) -> bool {
+            if is_ready {
+                *self = FirstPeer::Over;
+            } else if !matches!(self, FirstPeer::Over) {
+                *self = otherwise;
+            }
+            is_ready
+        }
+    }
+
+    fn first_peer() -> MutexGuard<'static, FirstPeer> {
+        FIRST_PEER.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     fn tell(states: &[NotifyState<'_>]) {
         // A service manager that does not hear it has its own time limits.
@@ -39,13 +73,17 @@ mod systemd {
 
     /// It only connects: it is ready as soon as [`connected`] says that a peer is there.
     pub(crate) fn awaiting_connection(status: &str) {
-        AWAITS_CONNECTION.store(true, Ordering::SeqCst);
         tell(&[NotifyState::Status(&printable(status))]);
+        let is_there = first_peer().wait();
+        if is_there {
+            ready("connected");
+        }
     }
 
     /// A peer is there.
     pub(crate) fn connected() {
-        if AWAITS_CONNECTION.swap(false, Ordering::SeqCst) {
+        let was_awaited = first_peer().come();
+        if was_awaited {
             ready("connected");
         }
     }
@@ -64,7 +102,7 @@ mod systemd {
 
     /// It was told to stop, and finishes within this time.
     pub(crate) fn stopping(grace: Duration) {
-        AWAITS_CONNECTION.store(false, Ordering::SeqCst);
+        *first_peer() = FirstPeer::Over;
         let longest = grace.saturating_add(MARGIN).as_micros();
         tell(&[
             NotifyState::Stopping,
@@ -89,6 +127,31 @@ mod systemd {
             }
         })
         .map(drop)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::FirstPeer;
+
+        #[test]
+        fn a_peer_makes_ready_once_whenever_it_comes() {
+            let mut comes_later = FirstPeer::Unknown;
+            assert!(!comes_later.wait());
+            assert!(comes_later.come());
+            let mut was_there = FirstPeer::Unknown;
+            assert!(!was_there.come());
+            assert!(!was_there.come(), "another one");
+            assert!(was_there.wait());
+            for mut ready in [comes_later, was_there] {
+                assert!(!ready.come() && !ready.wait() && !ready.come());
+            }
+        }
+
+        #[test]
+        fn a_command_that_stops_is_ready_no_more() {
+            let mut peer = FirstPeer::Over;
+            assert!(!peer.wait() && !peer.come() && !peer.wait());
+        }
     }
 }
 

@@ -34,6 +34,15 @@ struct Gate {
     closed: bool,
 }
 
+/// A connection that is being let in. Dropped once its link is there, or it has gone.
+pub(super) struct Passing<'a>(&'a Mutex<Gate>);
+
+impl Drop for Passing<'_> {
+    fn drop(&mut self) {
+        lock(self.0).passing -= 1;
+    }
+}
+
 /// A connection has begun or ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ConnectionChange<L> {
@@ -122,18 +131,14 @@ impl<L: Clone, P> Admission<L, P> {
         self.last_admitted.store(routing_id, Ordering::SeqCst);
     }
 
-    /// A connection is about to be told that it is let in. `false` once the gate is closed: it must not be.
-    /// [`passed`](Self::passed) says that its link is there, or that it has gone.
-    pub(super) fn begin_to_pass(&self) -> bool {
+    /// A connection is about to be told that it is let in. `None` once the gate is closed: it must not be.
+    pub(super) fn begin_to_pass(&self) -> Option<Passing<'_>> {
         let mut gate = lock(&self.gate);
-        if !gate.closed {
-            gate.passing += 1;
+        if gate.closed {
+            return None;
         }
-        !gate.closed
-    }
-
-    pub(super) fn passed(&self) {
-        lock(&self.gate).passing -= 1;
+        gate.passing += 1;
+        Some(Passing(&self.gate))
     }
 
     /// Lets nobody in any more if all links are finished, and no connection is on its way to be one. The question
@@ -216,19 +221,19 @@ mod tests {
     #[test]
     fn the_gate_closes_when_nobody_is_passing_and_all_links_are_finished() {
         let admission = Tested::new(2, LIMITS);
-        assert!(admission.begin_to_pass() && admission.begin_to_pass());
+        let (first, second) = (admission.begin_to_pass(), admission.begin_to_pass());
+        assert!(first.is_some() && second.is_some());
         admission.admit(1, 'a');
-        admission.passed();
+        drop(first);
         assert!(!admission.close_if(|_| true), "another one is passing");
-        admission.passed();
+        drop(second);
         assert!(
             !admission.close_if(|link| *link != 'a'),
             "a link is not finished"
         );
-        assert!(admission.begin_to_pass(), "it is open");
-        admission.passed();
+        assert!(admission.begin_to_pass().is_some(), "it is open");
         assert!(admission.close_if(|link| *link == 'a'));
-        assert!(!admission.begin_to_pass());
+        assert!(admission.begin_to_pass().is_none());
         assert!(admission.close_if(|_| false), "it stays closed");
     }
 

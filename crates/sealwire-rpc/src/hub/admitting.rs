@@ -6,7 +6,7 @@ use std::time::Duration;
 use sealwire::Peer;
 
 use super::Hub;
-use super::admission::{ConnectionChange, Placed};
+use super::admission::{ConnectionChange, Passing, Placed};
 use super::door::{FirstMessage, Greeted};
 use super::links::HubLink;
 use crate::counters::count;
@@ -99,21 +99,21 @@ impl Hub {
                 }
             }
         }
-        if !self.admission.begin_to_pass() {
+        let Some(passing) = self.admission.begin_to_pass() else {
             // Its calls would find nobody; it has made none yet.
             self.admission.leave(routing_id);
             let _ = self
                 .socket
                 .disconnect_peer(routing_id, "rpc: shutting down");
             return;
-        }
-        if self.let_in(new, &answer) && self.has_ended() {
+        };
+        if self.let_in(new, &answer, passing) && self.has_ended() {
             self.close_all_links();
         }
     }
 
     /// Tells a connection that it is let in, and makes its link. `false` where it has gone.
-    fn let_in(self: &Arc<Self>, new: Greeted, answer: &[u8]) -> bool {
+    fn let_in(self: &Arc<Self>, new: Greeted, answer: &[u8], passing: Passing<'_>) -> bool {
         let routing_id = new.routing_id;
         if self.options.link.side == Side::Server {
             let mut settings = [self.options.link.settings.message(answer)].into();
@@ -122,14 +122,14 @@ impl Hub {
                 .try_send_many_to(routing_id, &mut settings)
                 .is_err()
             {
-                self.admission.passed();
+                drop(passing);
                 self.changes.tell();
                 return false;
             }
         }
         let link = HubLink::new(self.clone(), new.peer, new.settings);
         self.admission.admit(routing_id, link.clone());
-        self.admission.passed();
+        drop(passing);
         count(&self.counters.connections);
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
         self.options.upcalls.connected(&link);

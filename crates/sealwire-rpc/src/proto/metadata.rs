@@ -399,6 +399,8 @@ mod tests {
         let size = limit + ENTRY + 1;
         let beyond = Err(MetadataError::TooLarge { size, limit });
         assert_eq!(metadata.append("a", ""), beyond);
+        // Beside others.
+        assert_eq!(metadata.insert("b", ""), beyond);
         assert_eq!(metadata.size(), limit);
     }
 

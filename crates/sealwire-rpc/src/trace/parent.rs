@@ -327,6 +327,15 @@ mod tests {
         let read = TraceContext::of(&metadata).unwrap();
         assert_eq!(read.state().as_str(), [0, 1, 2, 3].map(small).join(","));
 
+        // Exactly 512 characters, and one more; a member of 128 is not one of those that go first.
+        let member = |key: &str, length: usize| format!("{key}={}", "v".repeat(length - 2));
+        for (last, stays) in [(125, 4), (126, 3)] {
+            let members = [("a", 128), ("b", 128), ("c", 128), ("d", last), ("e", 100)];
+            let members = members.map(|(key, length)| member(key, length));
+            let state: TraceState = members.join(",").parse().unwrap();
+            assert_eq!(state.shortened(), members[..stays].join(","));
+        }
+
         let mut metadata = Metadata::new();
         metadata.append("other", vec![0; 8_100]).unwrap();
         context.write(&mut metadata).unwrap_err();
