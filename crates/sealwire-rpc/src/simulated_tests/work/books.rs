@@ -37,6 +37,7 @@ pub(super) struct Books(Arc<Mutex<Entries>>);
 
 struct Entries {
     max_attempts: u32,
+    has_trouble: bool,
     tasks: BTreeMap<u64, Entry>,
     by_number: BTreeMap<TaskNumber, u64>,
     ended: u64,
@@ -53,9 +54,10 @@ struct Entry {
 }
 
 impl Books {
-    pub(super) fn new(max_attempts: u32) -> Self {
+    pub(super) fn new(max_attempts: u32, has_trouble: bool) -> Self {
         Books(Arc::new(Mutex::new(Entries {
             max_attempts,
+            has_trouble,
             tasks: BTreeMap::new(),
             by_number: BTreeMap::new(),
             ended: 0,
@@ -83,7 +85,13 @@ impl Books {
         assert!(known.is_none_or(|known| *known == number), "{task:?}");
         let attempt = task.attempt();
         assert!(attempt <= books.max_attempts, "{task:?}");
+        let has_trouble = books.has_trouble;
         let begun = &mut books.tasks.entry(number).or_default().begun;
+        // Nobody has lost one, and what was given back does not count.
+        assert!(
+            has_trouble || attempt as usize == begun.len() + 1,
+            "{task:?}"
+        );
         assert!(!begun.contains(&attempt), "{task:?} is there twice");
         begun.push(attempt);
         kind
@@ -112,7 +120,7 @@ impl Books {
             Outcome::SetAside(task) => &task.number,
         };
         let number = *books.by_number.get(given).expect("it was added");
-        let max_attempts = books.max_attempts;
+        let (max_attempts, has_trouble) = (books.max_attempts, books.has_trouble);
         let entry = books.tasks.get_mut(&number).expect("it was added");
         assert!(!entry.has_ended, "task {number}: a second outcome");
         entry.has_ended = true;
@@ -123,7 +131,9 @@ impl Books {
                 assert!(entry.done > 0, "task {number} was done by nobody");
             }
             Outcome::SetAside(task) => {
-                assert_eq!(parse(&task.body).0, number, "somebody else's task");
+                let (of, kind) = parse(&task.body);
+                assert_eq!(of, number, "somebody else's task");
+                assert!(has_trouble || kind == Kind::Fails, "{task:?}");
                 assert!(task.is_set_aside && task.reason.is_some(), "{task:?}");
                 assert_eq!(task.attempts, max_attempts, "{task:?}");
                 books.set_aside += 1;
@@ -133,12 +143,7 @@ impl Books {
     }
 
     /// Asserts that the counters of the distributor and those of all workers that there were tell what happened.
-    pub(super) fn check(
-        &self,
-        counters: &DistributorCounters,
-        workers: &[WorkerCounters],
-        has_trouble: bool,
-    ) {
+    pub(super) fn check(&self, counters: &DistributorCounters, workers: &[WorkerCounters]) {
         let books = lock(&self.0);
         let added = books.by_number.len() as u64;
         assert_eq!(counters.added, added);
@@ -176,7 +181,7 @@ impl Books {
         );
         let violations = counters.violations + sum(|worker| worker.violations);
         assert_eq!((violations, counters.foreign), (0, 0), "{counters:?}");
-        if !has_trouble {
+        if !books.has_trouble {
             let unusual = [
                 counters.lost,
                 counters.overdue,

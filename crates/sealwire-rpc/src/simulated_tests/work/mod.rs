@@ -20,7 +20,7 @@ use super::{DELIVERY, QUIET, world};
 use crate::work::{Distributor, simulated};
 
 /// Tasks for each message of a plan.
-const TASKS: u64 = 8;
+const TASKS: u64 = 5;
 /// Bytes of the largest task.
 const MAX_TASK: u32 = 4_096;
 const MAX_RESULT: u32 = 4_200;
@@ -113,7 +113,7 @@ fn acknowledged_work(plan: Plan) {
     let has_trouble = plan.trouble != Trouble::NONE;
     let workers = 3 + world.scene.below(3) as u8;
     let terms = Terms::new(&world, plan, workers.into());
-    let books = Books::new(terms.max_attempts);
+    let books = Books::new(terms.max_attempts, has_trouble);
     let distributor = terms.distributor(&mut world);
     let mut staff = Staff::new(&books, workers, plan);
     let tasks = plan.messages * TASKS;
@@ -161,7 +161,7 @@ fn acknowledged_work(plan: Plan) {
     world.settle(QUIET);
     world.check_timers();
     assert_eq!(distributor.due(), None);
-    books.check(&distributor.counters(), &staff.counters(), has_trouble);
+    books.check(&distributor.counters(), &staff.counters());
     staff.leave(&mut world);
     let settled = distributor.clone();
     world.tasks.spawn(async move {
