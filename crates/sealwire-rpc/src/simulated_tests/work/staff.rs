@@ -186,6 +186,7 @@ impl Staff {
         self.places.iter().filter_map(|place| place.person.as_ref())
     }
 
+    /// Asserts that all are let in, and have nothing of what was handed to them, be it over a connection that ended.
     pub(super) fn check_connected(&self) {
         let connected = self.people().filter(|person| person.worker.is_connected());
         assert_eq!(
@@ -193,6 +194,13 @@ impl Staff {
             self.places.len(),
             "somebody is not let in"
         );
+        for counters in self.people().map(|person| person.worker.counters()) {
+            assert_eq!(
+                counters.received,
+                counters.taken + counters.dropped,
+                "{counters:?}"
+            );
+        }
     }
 
     /// Asserts that no worker holds more than its credit, and what was done beside it.

@@ -77,6 +77,13 @@ impl<C: Core> Steps for Played<C> {
             || self.driver.alarm.rung.load(Ordering::SeqCst)
             || self.due.is_some_and(|due| due <= now);
         if !is_awake {
+            let due = self.driver.with(|core| core.due());
+            let wakes_in_time = |due| self.due.is_some_and(|until| until <= due);
+            assert!(
+                due.is_none_or(wakes_in_time),
+                "it sleeps until {:?}, and nobody wakes it for what is due at {due:?}",
+                self.due
+            );
             return false;
         }
         self.driver.alarm.rung.store(false, Ordering::SeqCst);
