@@ -78,7 +78,7 @@ impl Scene {
         address
     }
 
-    /// Stops everything on a host for this time. Who simulates programs on it stops them as well.
+    /// Stops everything on a host for this time. A scene with programs on it stops them as well.
     pub fn freeze(&mut self, host: u8, time: Duration) {
         self.simulation.freeze(address(host), time);
     }

@@ -1,4 +1,4 @@
-//! What was added, what workers did, and what the distributor says of it.
+//! The tasks that were added, the work on them, and the outcomes that the distributor tells.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ struct Entries {
     max_attempts: u32,
     has_trouble: bool,
     tasks: BTreeMap<u64, Entry>,
-    by_number: BTreeMap<TaskNumber, u64>,
+    given: BTreeMap<TaskNumber, u64>,
     ended: u64,
     set_aside: u64,
 }
@@ -59,7 +59,7 @@ impl Books {
             max_attempts,
             has_trouble,
             tasks: BTreeMap::new(),
-            by_number: BTreeMap::new(),
+            given: BTreeMap::new(),
             ended: 0,
             set_aside: 0,
         })))
@@ -72,7 +72,7 @@ impl Books {
 
     pub(super) fn added(&self, number: u64, given: TaskNumber) {
         let mut books = lock(&self.0);
-        let before = books.by_number.insert(given, number);
+        let before = books.given.insert(given, number);
         assert_eq!(before, None, "{given} was given twice");
         books.tasks.entry(number).or_default();
     }
@@ -81,7 +81,7 @@ impl Books {
     pub(super) fn begun(&self, task: &Task) -> Kind {
         let (number, kind) = parse(task.body());
         let mut books = lock(&self.0);
-        let known = books.by_number.get(&task.number());
+        let known = books.given.get(&task.number());
         assert!(known.is_none_or(|known| *known == number), "{task:?}");
         let attempt = task.attempt();
         assert!(attempt <= books.max_attempts, "{task:?}");
@@ -119,7 +119,7 @@ impl Books {
             Outcome::Done { number, .. } => number,
             Outcome::SetAside(task) => &task.number,
         };
-        let number = *books.by_number.get(given).expect("it was added");
+        let number = *books.given.get(given).expect("it was added");
         let (max_attempts, has_trouble) = (books.max_attempts, books.has_trouble);
         let entry = books.tasks.get_mut(&number).expect("it was added");
         assert!(!entry.has_ended, "task {number}: a second outcome");
@@ -145,7 +145,7 @@ impl Books {
     /// Asserts that the counters of the distributor and those of all workers that there were tell what happened.
     pub(super) fn check(&self, counters: &DistributorCounters, workers: &[WorkerCounters]) {
         let books = lock(&self.0);
-        let added = books.by_number.len() as u64;
+        let added = books.given.len() as u64;
         assert_eq!(counters.added, added);
         assert_eq!(counters.done + books.set_aside, added, "{counters:?}");
         assert_eq!(
