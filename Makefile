@@ -159,7 +159,7 @@ miri:
 minimum-rust:
 	.ci/minimum-rust
 
-## Sockets, proxies, tunnels and calls in the simulated world, with many more seeds than the tests have.
+## Sockets, proxies, tunnels, calls and acknowledged work in the simulated world, with many more seeds than the tests have.
 ## `SEEDS=2000..4000` is a part of them, for one of several processes.
 SEEDS ?= 10000
 simulate:

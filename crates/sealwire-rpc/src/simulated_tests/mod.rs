@@ -2,15 +2,18 @@
 //! about. What fails is made smaller and named (`sealwire::simulation`).
 //!
 //! Here all kinds of calls go to one server; [`places`] has clients that come and go at a server with few places,
-//! [`shutdown`] servers that let what is under way end, [`client_shutdown`] clients that do.
+//! [`shutdown`] servers that let what is under way end, [`client_shutdown`] clients that do. [`work`] has a distributor and
+//! workers in their place.
 
 mod callers;
 mod client_shutdown;
 mod ledger;
+mod life;
 mod places;
 mod server;
 mod service;
 mod shutdown;
+mod work;
 mod world;
 
 use std::sync::Arc;

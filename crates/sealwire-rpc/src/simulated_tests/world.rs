@@ -1,6 +1,7 @@
 //! Hubs without threads and tasks without an executor, served between the steps of a scene. Tasks are polled
 //! only when somebody has woken them, so a wake-up that is missing shows as a task that waits for ever.
 
+use std::any::Any;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -9,10 +10,12 @@ use std::time::Duration;
 
 use sealwire::simulation::{Network, Scene};
 
+use super::life::Life;
 use super::service::Service;
 use crate::handler::PoolSteps;
 use crate::hub::{Driver, Hub, Steps, Task};
 use crate::lock::lock;
+use crate::work::simulated::Steps as WorkSteps;
 
 /// Messages that are read at a time at most, where a seed decides.
 const BATCH: u64 = 8;
@@ -25,10 +28,11 @@ pub(super) struct World {
     pub(super) tasks: Tasks,
     hubs: Vec<Steps>,
     pub(super) pools: Vec<PoolSteps<Service>>,
+    work: Vec<(Box<dyn WorkSteps>, Life)>,
     running: Vec<Running>,
     next_round: Duration,
-    /// All hubs that there ever were.
-    made: Vec<Weak<Hub>>,
+    /// All hubs, distributors and workers that there ever were.
+    made: Vec<Weak<dyn Any + Send + Sync>>,
 }
 
 struct Running {
@@ -65,6 +69,11 @@ impl Tasks {
     /// A number below `bound`, by the seed.
     pub(super) fn below(&self, bound: u64) -> u64 {
         self.network.below(bound)
+    }
+
+    /// Wakes somebody at this time.
+    pub(super) fn wake_at(&self, time: Duration, waker: Waker) {
+        lock(&self.sleeping).push((time, waker));
     }
 
     /// Sleeps for this time, in milliseconds.
@@ -104,6 +113,7 @@ impl World {
             tasks,
             hubs: Vec::new(),
             pools: Vec::new(),
+            work: Vec::new(),
             running: Vec::new(),
             next_round: ROUND,
             made: Vec::new(),
@@ -113,7 +123,14 @@ impl World {
     /// Serves a hub from now on, until it has ended.
     pub(super) fn serve(&mut self, hub: &Arc<Hub>) {
         self.hubs.push(Steps::of(hub));
-        self.made.push(Arc::downgrade(hub));
+        let hub: Weak<Hub> = Arc::downgrade(hub);
+        self.made.push(hub);
+    }
+
+    /// Serves a distributor or a worker from now on, until it has ended or its host has.
+    pub(super) fn serve_work(&mut self, steps: Box<dyn WorkSteps>, life: &Life) {
+        self.made.push(steps.driver());
+        self.work.push((steps, life.clone()));
     }
 
     /// Lets somebody do something, by the seed: the network, a hub, a pool or a task.
@@ -127,6 +144,17 @@ impl World {
         let scene = &mut self.scene;
         match scene.below(8) {
             0..3 => scene.step(),
+            3..6 if !self.work.is_empty() => {
+                let chosen = scene.below(self.work.len() as u64) as usize;
+                let most = match scene.is_stalled() {
+                    true => 0,
+                    false => 1 + scene.below(BATCH) as usize,
+                };
+                let (steps, life) = &mut self.work[chosen];
+                if life.is_awake(now) {
+                    steps.step(most);
+                }
+            }
             3..5 if !self.hubs.is_empty() => {
                 let chosen = scene.below(self.hubs.len() as u64) as usize;
                 if !scene.is_stalled() {
@@ -157,6 +185,8 @@ impl World {
     fn forget_ended(&mut self) {
         self.hubs.retain(|steps| !steps.is_over());
         self.pools.retain(|steps| !steps.is_over());
+        let work = &mut self.work;
+        work.retain(|(steps, life)| !steps.is_over() && !life.is_over());
     }
 
     /// Lets everybody do everything, and time pass, until `time` is over.
@@ -177,6 +207,10 @@ impl World {
         for steps in &mut self.hubs {
             busy |= !is_stalled && steps.read(usize::MAX);
             busy |= keep_time(steps);
+        }
+        let (now, most) = (self.tasks.now(), if is_stalled { 0 } else { usize::MAX });
+        for (steps, life) in &mut self.work {
+            busy |= life.is_awake(now) && steps.step(most);
         }
         for pool in &self.pools {
             busy |= pool.run_next();
@@ -223,6 +257,12 @@ impl World {
     pub(super) fn check_timers(&self) {
         let timers = self.hubs.iter().filter(|steps| !steps.has_no_timer());
         assert_eq!(timers.count(), 0, "a hub waits for a time, but for nothing");
+        let timers = self.work.iter().filter(|(steps, _)| !steps.has_no_timer());
+        assert_eq!(
+            timers.count(),
+            0,
+            "somebody waits for a time, but for nothing"
+        );
     }
 
     /// Ends everything that nobody holds any more, and asserts that nothing is left.
@@ -230,9 +270,14 @@ impl World {
         self.settle(time);
         assert!(self.hubs.is_empty(), "a hub goes on");
         assert!(self.pools.is_empty(), "a pool goes on");
+        assert!(self.work.is_empty(), "a distributor or worker goes on");
         assert!(self.running.is_empty(), "a task goes on");
-        let left = self.made.iter().filter(|hub| hub.strong_count() > 0);
-        assert_eq!(left.count(), 0, "a hub is still there");
+        let left = self.made.iter().filter(|made| made.strong_count() > 0);
+        assert_eq!(
+            left.count(),
+            0,
+            "a hub, a distributor or a worker is still there"
+        );
         self.scene.end();
     }
 }

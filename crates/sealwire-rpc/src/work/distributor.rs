@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sealwire::{Endpoint, Frame, Monitor, Security, SocketBuilder};
+use sealwire::{Endpoint, Frame, Monitor, Security, Socket, SocketBuilder};
 
 use super::connecting::{Connecting, connecting_methods};
 use super::driver::{Core, Driver};
@@ -208,6 +208,13 @@ impl DistributorBuilder {
     /// [`Error::Socket`] if an option of the socket is out of its range, or the system gives no thread or no random
     /// number.
     pub fn build(self) -> Result<Distributor, Error> {
+        self.build_with(Driver::start)
+    }
+
+    pub(super) fn build_with(
+        self,
+        start: impl FnOnce(DistributorCore, Socket) -> Result<Arc<Driver<DistributorCore>>, Error>,
+    ) -> Result<Distributor, Error> {
         let max_body = self.options.max_result.saturating_add(BATCH_BYTES as u32);
         let socket = (self.connecting.limited(max_body))
             .max_connections(self.max_workers)
@@ -216,7 +223,7 @@ impl DistributorBuilder {
         getrandom::fill(&mut id)
             .map_err(|error| sealwire::Error::System(std::io::Error::other(error)))?;
         let id = u64::from_be_bytes(id);
-        let driver = Driver::start(DistributorCore::new(id, self.options), socket)?;
+        let driver = start(DistributorCore::new(id, self.options), socket)?;
         let shared = Shared {
             driver,
             id,
@@ -248,7 +255,7 @@ impl Distributor {
         }
     }
 
-    fn driver(&self) -> &Driver<DistributorCore> {
+    pub(super) fn driver(&self) -> &Driver<DistributorCore> {
         &self.shared.driver
     }
 

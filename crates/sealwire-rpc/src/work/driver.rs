@@ -3,6 +3,9 @@
 //! It sleeps in one place, at the socket, and is woken there: by messages, by a core that has something to do, and
 //! by room in the socket. What the application adds while it is awake goes out together.
 
+#[cfg(test)]
+pub(super) mod simulated;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
 use std::pin::pin;
@@ -71,9 +74,10 @@ struct Driven<C> {
 
 pub(super) struct Driver<C> {
     birth: Birth,
+    /// Dropped before the socket: a blocking handle that is the last one waits until everything is sent, also in a task.
+    alarm: Arc<Alarm>,
     pub(super) socket: Socket,
     driven: Mutex<Driven<C>>,
-    alarm: Arc<Alarm>,
     /// Something has changed for those who wait.
     changes: Signal,
     /// When the clock of the context began.
@@ -85,9 +89,18 @@ pub(super) struct Driver<C> {
 
 impl<C: Core> Driver<C> {
     pub(super) fn start(core: C, socket: Socket) -> Result<Arc<Self>, Error> {
+        let driver = Self::new(core, socket);
+        let driven = driver.clone();
+        threads::start("sealwire-work", move || driven.run())
+            .map_err(|error| Error::Socket(sealwire::Error::System(error)))?;
+        Ok(driver)
+    }
+
+    /// One that nobody drives yet.
+    fn new(core: C, socket: Socket) -> Arc<Self> {
         let now = Instant::now();
         let epoch = now.checked_sub(socket.context().now()).unwrap_or(now);
-        let driver = Arc::new(Driver {
+        Arc::new(Driver {
             birth: Birth::now(),
             alarm: Arc::new(Alarm {
                 socket: blocking::Socket::from(socket.clone()),
@@ -104,11 +117,7 @@ impl<C: Core> Driver<C> {
             ended: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             violations: LogGate::new(),
-        });
-        let driven = driver.clone();
-        threads::start("sealwire-work", move || driven.run())
-            .map_err(|error| Error::Socket(sealwire::Error::System(error)))?;
-        Ok(driver)
+        })
     }
 
     fn run(self: Arc<Self>) {

@@ -53,6 +53,8 @@ mod driver;
 mod error;
 mod number;
 mod proto;
+#[cfg(test)]
+pub(crate) mod simulated;
 mod worker;
 
 pub use distributor::{Distributor, DistributorBuilder, Outcome, UnfinishedTask};

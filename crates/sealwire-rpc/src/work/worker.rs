@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sealwire::{Endpoint, Frame, Monitor, Security, SocketBuilder};
+use sealwire::{Endpoint, Frame, Monitor, Security, Socket, SocketBuilder};
 
 use super::connecting::{Connecting, connecting_methods};
 use super::driver::{Core, Driver};
@@ -117,13 +117,25 @@ impl WorkerBuilder {
         E: TryInto<Endpoint>,
         E::Error: Into<sealwire::Error>,
     {
+        self.build_with(endpoint, Driver::start)
+    }
+
+    pub(super) fn build_with<E>(
+        self,
+        endpoint: E,
+        start: impl FnOnce(WorkerCore, Socket) -> Result<Arc<Driver<WorkerCore>>, Error>,
+    ) -> Result<Worker, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<sealwire::Error>,
+    {
         let most = (BATCH_BYTES + MESSAGE_MARGIN) as u32;
         let max_body = self.hello.max_task.saturating_add(most);
         let socket = (self.connecting.limited(max_body))
             .hello_message(self.hello.message())
             .build()?;
         socket.connect(endpoint)?;
-        let driver = Driver::start(WorkerCore::new(self.hello), socket)?;
+        let driver = start(WorkerCore::new(self.hello), socket)?;
         Ok(Worker {
             shared: Arc::new(Shared { driver }),
         })
@@ -144,7 +156,7 @@ impl Worker {
         }
     }
 
-    fn driver(&self) -> &Driver<WorkerCore> {
+    pub(super) fn driver(&self) -> &Driver<WorkerCore> {
         &self.shared.driver
     }
 

@@ -35,6 +35,10 @@ impl SimulatedHost {
         self.thread.mailbox()
     }
 
+    pub(crate) fn address(&self) -> IpAddr {
+        self.host.address()
+    }
+
     /// Whether there is something to do now.
     pub(crate) fn is_due(&self) -> bool {
         self.host.is_due()

@@ -39,6 +39,7 @@ mod plan;
 mod scene;
 mod stranger;
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,6 +61,8 @@ pub use crate::transport::simulated::{
 pub struct Simulation {
     network: Network,
     hosts: Vec<SimulatedHost>,
+    /// Hosts that do nothing, and until when.
+    frozen: BTreeMap<IpAddr, Duration>,
 }
 
 impl Simulation {
@@ -68,6 +71,7 @@ impl Simulation {
         Simulation {
             network: Network::new(seed, conditions),
             hosts: Vec::new(),
+            frozen: BTreeMap::new(),
         }
     }
 
@@ -104,11 +108,25 @@ impl Simulation {
         self.hosts.len()
     }
 
+    /// Stops everything on a host for this time, as SIGSTOP does: its connections stay, and it says nothing.
+    pub fn freeze(&mut self, address: IpAddr, time: Duration) {
+        self.frozen.insert(address, self.network.now() + time);
+    }
+
+    /// Ends everything on a host at once, as SIGKILL does: the system closes its connections.
+    pub fn kill(&mut self, address: IpAddr) {
+        self.frozen.remove(&address);
+        self.hosts.retain(|host| host.address() != address);
+    }
+
     /// Serves one host that has something to do, or lets time pass until one has, but no more than `most`.
     /// `false` when nothing would ever happen.
     pub fn step(&mut self, most: Duration) -> bool {
+        let now = self.network.now();
+        self.frozen.retain(|_, until| now < *until);
+        let is_frozen = |host: &SimulatedHost| self.frozen.contains_key(&host.address());
         let due: Vec<_> = (0..self.hosts.len())
-            .filter(|&index| self.hosts[index].is_due())
+            .filter(|&index| self.hosts[index].is_due() && !is_frozen(&self.hosts[index]))
             .collect();
         if !due.is_empty() {
             let chosen = due[self.network.below(due.len() as u64) as usize];
@@ -117,8 +135,10 @@ impl Simulation {
             }
             return true;
         }
-        let timers = self.hosts.iter().filter_map(SimulatedHost::timer);
-        match timers.chain(self.network.next()).min() {
+        let awake = self.hosts.iter().filter(|host| !is_frozen(host));
+        let timers = awake.filter_map(SimulatedHost::timer);
+        let thaws = self.frozen.values().copied();
+        match timers.chain(thaws).chain(self.network.next()).min() {
             Some(at) => {
                 let limit = self.network.now().saturating_add(most);
                 self.network.advance(at.min(limit));

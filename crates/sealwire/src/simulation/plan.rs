@@ -61,6 +61,10 @@ trouble! {
     restarts,
     /// Times that this other one has keys that nobody knows, until it is exchanged again.
     rotations,
+    /// Times that a host of a client ends, and with it everything on it.
+    deaths,
+    /// Times in which a host of a client does nothing, and its connections stay.
+    freezes,
 }
 
 impl Trouble {

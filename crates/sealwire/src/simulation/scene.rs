@@ -72,8 +72,23 @@ impl Scene {
     /// The address of a host with this number, which has no context.
     pub fn host(&mut self, host: u8) -> IpAddr {
         let address = address(host);
-        self.hosts.push(address);
+        if !self.hosts.contains(&address) {
+            self.hosts.push(address);
+        }
         address
+    }
+
+    /// Stops everything on a host for this time. A scene with programs on it stops them as well.
+    pub fn freeze(&mut self, host: u8, time: Duration) {
+        self.simulation.freeze(address(host), time);
+    }
+
+    /// Ends everything on a host. Its peers are told where its system goes on, and not where the host is gone.
+    pub fn kill(&mut self, host: u8, is_told: bool) {
+        if !is_told {
+            self.network.leave_all_half_open(address(host));
+        }
+        self.simulation.kill(address(host));
     }
 
     /// A number below `bound`, by the seed.

@@ -551,7 +551,7 @@ impl DistributorCore {
 
     /// What it holds: tasks, results, connections, and entries of queues.
     #[cfg(test)]
-    pub(super) fn held(&self) -> (usize, usize, usize, usize) {
+    pub(crate) fn held(&self) -> (usize, usize, usize, usize) {
         let (tasks, results) = (self.tasks.len(), self.results.len());
         (tasks, results, self.workers.len(), self.tasks.entries())
     }

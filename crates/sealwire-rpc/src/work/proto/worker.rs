@@ -377,7 +377,7 @@ impl WorkerCore {
 
     /// What it holds: tasks that were not taken, outcomes that have not left, and messages.
     #[cfg(test)]
-    pub(super) fn held(&self) -> (usize, usize, usize) {
+    pub(crate) fn held(&self) -> (usize, usize, usize) {
         (self.queue.len(), self.untold.len(), self.outbox.len())
     }
 }

@@ -55,6 +55,10 @@ impl Host {
         }
     }
 
+    pub(in crate::engine) fn address(&self) -> IpAddr {
+        self.address
+    }
+
     fn next(&self) -> MutexGuard<'_, Next> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -290,15 +290,16 @@ impl Network {
     /// end is told before it has [asked](super::SimulatedStream::keep_alive).
     pub fn leave_half_open(&self) {
         let mut state = self.lock();
-        let now = state.now;
-        for number in state.any_connection() {
-            if let Some(end) = state.ends.get_mut(&number) {
-                end.lost.get_or_insert(0);
-                end.incoming.clear();
-                let noticed = end.keep_alive.map(|time| (now + time, Segment::Reset));
-                end.incoming.extend(noticed);
-            }
-        }
+        let silenced = state.any_connection();
+        state.silence(&silenced);
+    }
+
+    /// Silences all connections of this host, as [`leave_half_open`](Network::leave_half_open) does one.
+    pub fn leave_all_half_open(&self, host: IpAddr) {
+        let mut state = self.lock();
+        let ends = state.ends.iter().filter(|(_, end)| end.host == host);
+        let silenced: Vec<_> = ends.flat_map(|(&end, _)| [end, end ^ 1]).collect();
+        state.silence(&silenced);
     }
 
     /// Gives this name to the host with this address from now on.
@@ -401,6 +402,18 @@ impl State {
         let chosen = self.random.draw() as usize % self.ends.len().max(1);
         let number = self.ends.keys().nth(chosen);
         number.map_or_else(Vec::new, |number| vec![*number, *number ^ 1])
+    }
+
+    /// Has nothing come through these ends any more. Neither is told before it has asked.
+    fn silence(&mut self, ends: &[usize]) {
+        for number in ends {
+            if let Some(end) = self.ends.get_mut(number) {
+                end.lost.get_or_insert(0);
+                end.incoming.clear();
+                let noticed = end.keep_alive.map(|time| (self.now + time, Segment::Reset));
+                end.incoming.extend(noticed);
+            }
+        }
     }
 
     /// Fails as the system does while this host has no descriptors left.
