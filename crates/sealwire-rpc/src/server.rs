@@ -238,12 +238,7 @@ impl Server {
         security: impl Into<Security>,
         withdrawn: Withdrawn,
     ) -> Result<(), sealwire::Error> {
-        let (socket, security) = (&self.hub().socket, security.into());
-        for endpoint in socket.bound_endpoints() {
-            let options = socket.endpoint_options(endpoint.clone())?;
-            socket.reconfigure_endpoint(endpoint, options.security(security.clone()), withdrawn)?;
-        }
-        socket.reconfigure(socket.options()?.security(security))
+        sockets::renew(&self.hub().socket, security.into(), withdrawn)
     }
 
     /// Returns the connections that are served.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use sealwire::{Security, Socket, SocketBuilder, SocketType};
+use sealwire::options::Withdrawn;
+use sealwire::{Error, Security, Socket, SocketBuilder, SocketType};
 
 use crate::limits::{ERROR_MARGIN, Limits, QUEUE_BYTES, QUEUE_MESSAGES};
 use crate::proto::HEADER;
@@ -14,6 +15,24 @@ const SPIN: Duration = Duration::from_micros(50);
 pub(crate) fn builder(security: Security) -> SocketBuilder {
     let socket = Socket::builder(SocketType::Peer);
     socket.security(security).spin(SPIN)
+}
+
+/// Gives all endpoints of a socket, and those of later, other keys while it goes on.
+///
+/// # Errors
+///
+/// Those of [`Socket::reconfigure_endpoint`], with endpoints before the one that failed changed already.
+pub(crate) fn renew(
+    socket: &Socket,
+    security: Security,
+    withdrawn: Withdrawn,
+) -> Result<(), Error> {
+    let (bound, connected) = (socket.bound_endpoints(), socket.connected_endpoints());
+    for endpoint in bound.into_iter().chain(connected) {
+        let options = socket.endpoint_options(endpoint.clone())?;
+        socket.reconfigure_endpoint(endpoint, options.security(security.clone()), withdrawn)?;
+    }
+    socket.reconfigure(socket.options()?.security(security))
 }
 
 /// Gives a socket the options of clients and servers.

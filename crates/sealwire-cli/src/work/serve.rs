@@ -19,6 +19,7 @@ use crate::output::Format;
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::service::given_up::{self, Kind};
+use crate::service::renewal::RenewalOptions;
 use crate::service::{ServiceOptions, alive, notify};
 use crate::sockets::input::Input;
 use crate::sockets::options::OutputOptions;
@@ -69,6 +70,9 @@ pub(crate) struct ServeOptions {
     service: ServiceOptions,
 
     #[command(flatten)]
+    renewal: RenewalOptions,
+
+    #[command(flatten)]
     pub(super) report: ReportOptions,
 }
 
@@ -117,6 +121,15 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
         numbers::of_distributor(&counted.counters())
     })?;
     let reporter = Reporter::read(distributor.monitor(), options.report, None)?;
+    let (renewed, chosen, endpoints) = (
+        distributor.clone(),
+        options.security.clone(),
+        options.bind.clone(),
+    );
+    options.renewal.renew(options.report, move |withdrawn| {
+        let security = chosen.choice().security(&endpoints)?;
+        renewed.renew_security(security, withdrawn).map_err(failed)
+    })?;
     let rest = Rest::default();
     let (of_stop, stopped) = (rest.clone(), distributor.clone());
     interrupt::finish_on_signal(Stop {

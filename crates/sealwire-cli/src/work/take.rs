@@ -21,6 +21,7 @@ use crate::programs::{Programs, TimeLimit, Trouble, exchange};
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, warn_of_plain_text};
 use crate::service::given_up::{self, Kind};
+use crate::service::renewal::RenewalOptions;
 use crate::service::{ServiceOptions, alive, notify};
 use crate::sockets::options::OutputOptions;
 use crate::threads;
@@ -81,6 +82,9 @@ pub(crate) struct TakeOptions {
     service: ServiceOptions,
 
     #[command(flatten)]
+    renewal: RenewalOptions,
+
+    #[command(flatten)]
     pub(super) report: ReportOptions,
 }
 
@@ -107,6 +111,15 @@ pub(super) fn run(options: &TakeOptions) -> Result<(), Failure> {
         numbers::of_worker(&counted.counters())
     })?;
     let reporter = Reporter::read(worker.monitor(), options.report, None)?;
+    let (renewed, chosen, endpoint) = (
+        worker.clone(),
+        options.security.clone(),
+        options.connect.clone(),
+    );
+    options.renewal.renew(options.report, move |withdrawn| {
+        let security = chosen.choice().security([&endpoint])?;
+        renewed.renew_security(security, withdrawn).map_err(failed)
+    })?;
     let programs = Arc::new(Programs::new());
     let (of_stop, leaving, (done, is_done)) =
         (programs.clone(), worker.clone(), mpsc::channel::<()>());

@@ -262,3 +262,32 @@ fn calls_and_proxies_change_their_keys_too() {
     let tried = files.tries(&frontend, "server.pub", &[]);
     tried.expect_code(OTHER_KEY);
 }
+
+/// A distributor and a worker that goes on read their keys again.
+#[test]
+fn work_changes_its_keys_too() {
+    let files = Files::new();
+    let options = files.options();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let serve = ["work", "serve", "-b", ANY];
+    let mut serving = start_interactive(&[&serve[..], &options].concat());
+    let endpoint = serving.endpoint();
+    let (known, own) = (files.keys.path("known.pub"), files.keys.path("alice.key"));
+    files.put("server.pub", "known.pub");
+    let take = ["work", "take", "-c", &endpoint, "-v", "-n", "2"];
+    let mut taking = start_interactive(&files.client(&known, &own, &take));
+    serving.write("one\n");
+    taking.await_line("ready");
+    files.rotate(&mut serving, || {
+        files.put("next.pub", "known.pub");
+        taking.signal("-HUP");
+        taking.await_line(READ_AGAIN);
+    });
+    serving.write("two\n");
+    assert_eq!(taking.finish().expect_code(0).text(), "one\ntwo\n");
+    files
+        .tries(&endpoint, "next.pub", &["--as", "peer"])
+        .expect_code(0);
+    let old = files.tries(&endpoint, "server.pub", &["--as", "peer"]);
+    old.expect_code(OTHER_KEY);
+}

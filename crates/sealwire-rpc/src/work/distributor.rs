@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use sealwire::options::Withdrawn;
 use sealwire::{Endpoint, Frame, Monitor, Security, Socket, SocketBuilder};
 
 use super::connecting::{Connecting, connecting_methods};
@@ -472,6 +473,22 @@ impl Distributor {
             true => self.driver().with(|core| core.counters()),
             false => DistributorCounters::default(),
         }
+    }
+
+    /// Gives all its endpoints, and those that are bound later, other keys and another authenticator while it hands out, as
+    /// [`Server::renew_security`](crate::Server::renew_security) does. Tasks of a worker whose connection ends for it go to others: with
+    /// [`Withdrawn::Stay`] none is repeated.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Socket`] with those of [`sealwire::Socket::reconfigure_endpoint`], endpoints before the one that failed
+    /// changed already; [`Error::ShutDown`], [`Error::EngineFailed`], [`Error::Forked`].
+    pub fn renew_security(
+        &self,
+        security: impl Into<Security>,
+        withdrawn: Withdrawn,
+    ) -> Result<(), Error> {
+        self.driver().renew_security(security.into(), withdrawn)
     }
 
     /// Returns a monitor, which reads the events of the connections below: handshakes, failures.

@@ -14,8 +14,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
+use sealwire::options::Withdrawn;
 use sealwire::waits::{self, Signal};
-use sealwire::{Frame, Message, Socket, blocking};
+use sealwire::{Frame, Message, Security, Socket, blocking};
 use sealwire_fork::Birth;
 
 use super::error::Error;
@@ -24,7 +25,7 @@ use crate::guard::{LogGate, contain, log};
 use crate::limits::bounded;
 use crate::lock::lock;
 use crate::seat::{block_on, block_until};
-use crate::threads;
+use crate::{sockets, threads};
 
 /// Messages taken from the socket in one go.
 const BATCH: usize = 256;
@@ -250,6 +251,16 @@ impl<C: Core> Driver<C> {
     /// Tells those who wait of a change by the application.
     pub(super) fn tell(&self) {
         self.changes.notify_all();
+    }
+
+    /// Gives the socket's endpoints other keys.
+    pub(super) fn renew_security(
+        &self,
+        security: Security,
+        withdrawn: Withdrawn,
+    ) -> Result<(), Error> {
+        self.check()?;
+        Ok(sockets::renew(&self.socket, security, withdrawn)?)
     }
 
     /// # Errors

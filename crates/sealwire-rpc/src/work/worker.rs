@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use sealwire::options::Withdrawn;
 use sealwire::{Endpoint, Frame, Monitor, Security, Socket, SocketBuilder};
 
 use super::connecting::{Connecting, connecting_methods};
@@ -253,6 +254,21 @@ impl Worker {
             true => self.driver().with(|core| core.counters()),
             false => WorkerCounters::default(),
         }
+    }
+
+    /// Gives it other keys, of its own or of the distributor, while it works. With [`Withdrawn::End`] it connects again at once, and its tasks may
+    /// go to others meanwhile; with [`Withdrawn::Stay`] the next time that it connects.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Socket`] with those of [`sealwire::Socket::reconfigure_endpoint`]; [`Error::ShutDown`],
+    /// [`Error::EngineFailed`], [`Error::Forked`].
+    pub fn renew_security(
+        &self,
+        security: impl Into<Security>,
+        withdrawn: Withdrawn,
+    ) -> Result<(), Error> {
+        self.driver().renew_security(security.into(), withdrawn)
     }
 
     /// Returns a monitor, which reads the events of the connection below: handshakes, failures.

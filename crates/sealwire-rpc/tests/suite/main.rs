@@ -17,3 +17,4 @@ mod panics;
 mod streams;
 mod tampering;
 mod work;
+mod work_keys;
