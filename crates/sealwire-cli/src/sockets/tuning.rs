@@ -130,13 +130,15 @@ mod tests {
     struct Command {
         #[arg(long)]
         connect: bool,
+        #[arg(long)]
+        bind: bool,
         #[command(flatten)]
         tuning: TuningOptions,
     }
 
     fn parse(arguments: &[&str]) -> TuningOptions {
         let command = Command::parse_from([&["command", "--connect"], arguments].concat());
-        assert!(command.connect);
+        assert!(command.connect && !command.bind);
         command.tuning
     }
 
