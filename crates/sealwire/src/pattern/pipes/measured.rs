@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::options::SocketOptions;
     use crate::pattern::silent::{End, Scene};
-    use crate::pattern::{Item, Pattern, Room, pattern};
+    use crate::pattern::{DropEvent, Item, Pattern, Room, pattern};
 
     struct Socket {
         pattern: Box<dyn Pattern>,
@@ -274,6 +274,37 @@ mod tests {
         assert_eq!(socket.send(5), 3);
         assert_eq!(socket.measured().dropped, 3);
         assert_eq!(socket.measured().outbound.messages, 2);
+    }
+
+    #[test]
+    fn what_was_not_told_of_drops_is_told_as_the_peer_ends() {
+        let options = SocketOptions {
+            send_high_water_mark: 2,
+            ..SocketOptions::new(SocketType::Pub)
+        };
+        let mut socket = Socket::new(options);
+        let everything = crate::pattern::FromPeer::Subscribe(bytes::Bytes::new());
+        let pipes = &mut socket.scene.pipes;
+        let _ = socket.pattern.delivered(pipes, socket.peer.id, everything);
+        assert_eq!(socket.send(5), 3);
+        let pipes = &mut socket.scene.pipes;
+        pipes.note_missed(socket.peer.id, 7);
+        pipes.note_missed(socket.peer.id, 8);
+        let _ = pipes.end(socket.peer.id);
+        let mut telling = false;
+        let told = std::iter::from_fn(|| pipes.drop_events.next(&mut telling));
+        let told: Vec<_> = told
+            .map(|event| match event {
+                DropEvent::Began(_) => ("began", 0),
+                DropEvent::Ended(_, count) => ("ended", count),
+                DropEvent::Missed(_, count) => ("missed", count),
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [("began", 0), ("missed", 7), ("ended", 3), ("missed", 8)]
+        );
+        assert!(pipes.take_signals().is_some_and(|signals| signals.tells));
     }
 
     #[test]
