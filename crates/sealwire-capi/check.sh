@@ -89,8 +89,8 @@ libraries() {
         *) pkg-config --cflags --libs sealwire ;;
     esac
 }
-tests="sockets listeners endpoints events publishing messages errors auth guests accounts peers wss engine poll signals aead session
-    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams work log standard_error fork"
+tests="sockets changing listeners endpoints events publishing messages errors auth guests accounts peers wss engine poll signals aead session
+    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams work work_ends log standard_error fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")

@@ -1,4 +1,4 @@
-"""What the tests share. Nothing sleeps here: tests wait for events, with a timeout of a minute."""
+"""What the tests share. Tests wait for events or conditions, with a timeout of a minute."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import time
 from typing import Any, Callable, Iterator, NoReturn
 
 import pytest
@@ -120,3 +121,39 @@ def program() -> str:
         missing("the program sealwire is not built, and there is no cargo")
     subprocess.run(["cargo", "build", "--quiet", "-p", "sealwire-cli"], cwd=ROOT, check=True)
     return str(target / "debug" / "sealwire")
+
+
+class Work:
+    """A distributor, workers for it, and where they meet."""
+
+    def __init__(self) -> None:
+        self.server, self.client = securities("BLAKE3")
+        self.ends: list[sealwire.Distributor | sealwire.Worker] = []
+
+    def distributor(self, **options: Any) -> sealwire.Distributor:
+        options = {"retry_delay": 0, "silence_limit": TIMEOUT, **options}
+        distributor = sealwire.Distributor(self.server, **options)
+        self.endpoint = distributor.bind("tcp://127.0.0.1:0")
+        self.ends.append(distributor)
+        return distributor
+
+    def worker(self, **options: Any) -> sealwire.Worker:
+        options = {"silence_limit": TIMEOUT, **options}
+        worker = sealwire.Worker(self.endpoint, self.client, **options)
+        self.ends.append(worker)
+        return worker
+
+
+@pytest.fixture
+def scene() -> Iterator[Work]:
+    scene = Work()
+    yield scene
+    for end in scene.ends:
+        end._end()
+
+
+def eventually(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.001)
