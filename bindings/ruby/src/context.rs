@@ -65,6 +65,17 @@ impl Context {
         Ok(self.inner.clone())
     }
 
+    /// The context that was given, or that of the process.
+    pub(crate) fn or_shared(
+        ruby: &Ruby,
+        given: Option<Obj<Self>>,
+    ) -> Result<sealwire::Context, Error> {
+        match given {
+            Some(context) => Ok(context.checked(ruby)?.get(ruby)?.clone()),
+            None => process::context().map_err(|error| errors::raised(ruby, &error)),
+        }
+    }
+
     /// Closes its sockets, and waits until its threads have ended.
     fn join(ruby: &Ruby, this: &Self) -> Result<(), Error> {
         let context = this.inner.get(ruby)?.clone();

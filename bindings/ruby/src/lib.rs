@@ -14,6 +14,7 @@ mod digest;
 mod errors;
 mod gvl;
 mod keys;
+mod made;
 mod message;
 mod metrics;
 mod monitor;

@@ -45,7 +45,7 @@ impl Client {
         inbox: Option<Obj<Inbox>>,
         options: RHash,
     ) -> Result<(), Error> {
-        let context = side::context(ruby, context)?;
+        let context = Context::or_shared(ruby, context)?;
         let builder = sealwire_rpc::Client::builder(security.inner())
             .socket(|socket| socket.context(&context));
         let (builder, limits) =

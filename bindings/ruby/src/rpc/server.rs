@@ -37,7 +37,7 @@ impl Server {
         inbox: &Inbox,
         options: RHash,
     ) -> Result<(), Error> {
-        let context = side::context(ruby, context)?;
+        let context = Context::or_shared(ruby, context)?;
         let builder = sealwire_rpc::Server::builder(security.inner())
             .socket(|socket| socket.context(&context));
         let (builder, limits) =

@@ -1,20 +1,17 @@
 //! What clients and servers have in common.
 
 use std::future::Future;
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use magnus::r_hash::ForEach;
 use magnus::typed_data::Obj;
-use magnus::{Error, RArray, RHash, Ruby, Symbol, Value};
+use magnus::{Error, RArray, RHash, Ruby, Value};
 use sealwire_rpc::{Client, Counters, Limits, Server, handler};
 
 use super::conn::Conn;
 use super::limits;
-use crate::context::Context;
+use crate::made::{self, Made, Named};
 use crate::monitor::Monitor;
-use crate::process::{self, OfProcess};
-use crate::{errors, waiting};
+use crate::waiting;
 
 /// A client or server of Rust.
 pub(super) trait End {
@@ -52,16 +49,17 @@ macro_rules! ends {
 
 ends!(Client "client", Server "server");
 
-/// One of them as an object of Ruby holds it, which is empty until it is initialized.
-pub(super) struct Side<E>(OnceLock<OfProcess<Made<E>>>);
+/// One of them as an object of Ruby holds it.
+pub(super) struct Side<E>(Made<Attended<E>>);
 
-struct Made<E> {
+/// With the inbox of its requests, if it has one.
+struct Attended<E> {
     end: E,
     inbox: Option<handler::Inbox>,
 }
 
 /// Ends the threads of Ruby that serve it.
-impl<E> Drop for Made<E> {
+impl<E> Drop for Attended<E> {
     fn drop(&mut self) {
         if let Some(inbox) = &self.inbox {
             inbox.close();
@@ -69,9 +67,13 @@ impl<E> Drop for Made<E> {
     }
 }
 
+impl<E: End> Named for Attended<E> {
+    const NAME: &'static str = E::NAME;
+}
+
 impl<E> Default for Side<E> {
     fn default() -> Self {
-        Side(OnceLock::new())
+        Side(Made::default())
     }
 }
 
@@ -82,14 +84,11 @@ impl<E: End> Side<E> {
         end: E,
         inbox: Option<handler::Inbox>,
     ) -> Result<(), Error> {
-        let made = self.0.set(OfProcess::new(Made { end, inbox }));
-        made.map_err(|_| errors::state(ruby, format!("the {} was made already", E::NAME)))
+        self.0.set(ruby, Attended { end, inbox })
     }
 
     pub(super) fn get(&self, ruby: &Ruby) -> Result<&E, Error> {
-        let made = self.0.get();
-        let missing = || errors::state(ruby, format!("the {} was not initialized", E::NAME));
-        Ok(&made.ok_or_else(missing)?.get(ruby)?.end)
+        Ok(&self.0.get(ruby)?.end)
     }
 
     pub(super) fn connections(&self, ruby: &Ruby) -> Result<RArray, Error> {
@@ -112,17 +111,6 @@ impl<E: End> Side<E> {
     }
 }
 
-/// The one that was given, or that of the process.
-pub(super) fn context(
-    ruby: &Ruby,
-    given: Option<Obj<Context>>,
-) -> Result<sealwire::Context, Error> {
-    match given {
-        Some(context) => Ok(context.checked(ruby)?.get(ruby)?.clone()),
-        None => process::context().map_err(|error| errors::raised(ruby, &error)),
-    }
-}
-
 /// A builder with the options by name, and the limits that are among them. `set` gives a builder back unchanged
 /// where the name is not one of its own.
 pub(super) fn configured<B>(
@@ -132,22 +120,11 @@ pub(super) fn configured<B>(
     set: impl Fn(B, &str, Value) -> Result<Result<B, B>, Error>,
 ) -> Result<(B, Limits), Error> {
     let mut limits = Limits::default();
-    let mut builder = Some(builder);
-    options.foreach(|name: Symbol, value: Value| {
-        let (name, before) = (name.name()?, builder.take());
-        // It is gone only where an error has ended this.
-        let Some(before) = before else {
-            return Ok(ForEach::Stop);
-        };
-        builder = Some(match set(before, &name, value)? {
-            Ok(changed) => changed,
-            Err(unchanged) => {
-                limits::set(ruby, &mut limits, &name, value)?;
-                unchanged
-            }
-        });
-        Ok(ForEach::Continue)
+    let builder = made::configured(builder, options, |builder, name, value| {
+        set(builder, name, value)?.or_else(|unchanged| {
+            limits::set(ruby, &mut limits, name, value)?;
+            Ok(unchanged)
+        })
     })?;
-    let builder = builder.expect("foreach has raised what took it");
     Ok((builder, limits))
 }

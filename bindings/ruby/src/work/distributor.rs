@@ -10,8 +10,9 @@ use magnus::{
 };
 use sealwire_rpc::work::{self, Outcome};
 
-use super::{Made, failed, number, numbered, unfinished, waited};
+use super::{failed, number, numbered, unfinished, waited};
 use crate::context::Context;
+use crate::made::Made;
 use crate::message::binary;
 use crate::monitor::Monitor;
 use crate::security::Security;
@@ -70,7 +71,7 @@ impl Distributor {
         context: Option<Obj<Context>>,
         options: RHash,
     ) -> Result<(), Error> {
-        let context = super::context(ruby, context)?;
+        let context = Context::or_shared(ruby, context)?;
         let builder =
             work::Distributor::builder(security.inner()).socket(|socket| socket.context(&context));
         let known = "max_tasks, max_bytes, max_task, max_result, max_attempts, attempt_limit, retry_delay, \

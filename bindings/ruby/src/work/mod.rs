@@ -6,19 +6,15 @@ mod task;
 mod worker;
 
 use std::future::Future;
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use magnus::r_hash::ForEach;
-use magnus::typed_data::Obj;
 use magnus::value::ReprValue as _;
-use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Symbol, Value};
+use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value};
 use sealwire_rpc::work;
 
-use crate::context::Context;
+use crate::made::{self, Named};
 use crate::message::binary;
 use crate::options::seconds;
-use crate::process::{self, OfProcess};
 use crate::{errors, waiting};
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
@@ -27,33 +23,12 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     worker::define(ruby, sealwire)
 }
 
-/// A distributor or worker as an object of Ruby holds it, which is empty until it is initialized.
-struct Made<S>(OnceLock<OfProcess<S>>);
-
-impl<S> Default for Made<S> {
-    fn default() -> Self {
-        Made(OnceLock::new())
-    }
+impl Named for work::Distributor {
+    const NAME: &'static str = "distributor";
 }
 
-impl<S> Made<S> {
-    fn set(&self, ruby: &Ruby, side: S) -> Result<(), Error> {
-        let set = self.0.set(OfProcess::new(side));
-        set.map_err(|_| errors::state(ruby, "it was initialized already".into()))
-    }
-
-    fn get(&self, ruby: &Ruby) -> Result<&S, Error> {
-        let missing = || errors::state(ruby, "it was not initialized".into());
-        self.0.get().ok_or_else(missing)?.get(ruby)
-    }
-}
-
-/// The context that was given, or that of the process.
-fn context(ruby: &Ruby, given: Option<Obj<Context>>) -> Result<sealwire::Context, Error> {
-    match given {
-        Some(context) => Ok(context.checked(ruby)?.get(ruby)?.clone()),
-        None => process::context().map_err(|error| errors::raised(ruby, &error)),
-    }
+impl Named for work::Worker {
+    const NAME: &'static str = "worker";
 }
 
 /// A builder with the options by name. `set` gives nothing for a name that it does not know.
@@ -64,21 +39,12 @@ fn configured<B>(
     known: &str,
     set: impl Fn(B, &str, Value) -> Result<Option<B>, Error>,
 ) -> Result<B, Error> {
-    let mut builder = Some(builder);
-    options.foreach(|name: Symbol, value: Value| {
-        // It is gone only where an error has ended this.
-        let Some(before) = builder.take() else {
-            return Ok(ForEach::Stop);
-        };
-        let name = name.name()?;
-        builder = set(before, &name, value)?;
-        if builder.is_none() {
+    made::configured(builder, options, |builder, name, value| {
+        set(builder, name, value)?.ok_or_else(|| {
             let problem = format!("there is no option {name}: {known}");
-            return Err(errors::argument(ruby, problem));
-        }
-        Ok(ForEach::Continue)
-    })?;
-    Ok(builder.expect("foreach has raised what took it"))
+            errors::argument(ruby, problem)
+        })
+    })
 }
 
 /// A time that has to be there: `nil` and infinity are without end.

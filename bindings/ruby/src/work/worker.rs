@@ -8,9 +8,9 @@ use magnus::{
 };
 use sealwire_rpc::work;
 
-use super::Made;
 use super::task::Task;
 use crate::context::Context;
+use crate::made::Made;
 use crate::monitor::Monitor;
 use crate::security::Security;
 use crate::{classes, gvl, options, waiting};
@@ -40,7 +40,7 @@ impl Worker {
         context: Option<Obj<Context>>,
         options: RHash,
     ) -> Result<(), Error> {
-        let context = super::context(ruby, context)?;
+        let context = Context::or_shared(ruby, context)?;
         let builder =
             work::Worker::builder(security.inner()).socket(|socket| socket.context(&context));
         let known = "credit, credit_bytes, max_task, silence_limit";
