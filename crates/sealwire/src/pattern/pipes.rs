@@ -15,6 +15,7 @@ mod inbound;
 #[cfg(unix)]
 mod lengths;
 mod measured;
+mod outbound;
 mod renewing;
 mod sole;
 
@@ -31,8 +32,8 @@ pub use self::lengths::PeerQueue;
 pub(crate) use self::measured::Measurements;
 pub(crate) use self::sole::Sole;
 use super::drops::DropEvents;
-use super::framing::{FramedRange, FramingBuffer};
-use super::high_water_mark::{HighWaterMarks, Room};
+use super::framing::FramingBuffer;
+use super::high_water_mark::HighWaterMarks;
 use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link};
 pub(crate) use super::pipe::Provenance;
@@ -281,21 +282,6 @@ impl Pipes {
         self.live().filter(is_of_endpoint).collect()
     }
 
-    /// Whether one more message may be queued for this peer.
-    pub(crate) fn has_room(&self, id: PipeId) -> bool {
-        self.slab
-            .get(id)
-            .is_some_and(|pipe| pipe.life.takes_messages() && pipe.has_room())
-    }
-
-    /// Counts a message that found no room, for the peer it was for.
-    pub(crate) fn note_full(&mut self, id: PipeId) {
-        let pipe = self.slab.get_mut(id);
-        if let Some(pipe) = pipe.filter(|pipe| pipe.life.takes_messages()) {
-            pipe.note_full();
-        }
-    }
-
     /// Brings the accounts of all peers up to date, also of those that have left something to
     /// read, and names them.
     pub(crate) fn settle_accounts(&self) -> Vec<Arc<Peer>> {
@@ -305,15 +291,6 @@ impl Pipes {
             .inspect(|pipe| pipe.settle_account())
             .map(|pipe| pipe.peer.clone())
             .collect()
-    }
-
-    /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
-    pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        let pipe = self.slab.get_mut(id);
-        match pipe.filter(|pipe| pipe.life.takes_messages()) {
-            Some(pipe) => pipe.push(item, &mut self.signals),
-            None => self.discard_item(item),
-        }
     }
 
     /// Queues a subscription or a cancellation for all peers. One for whom too many wait is
@@ -357,89 +334,6 @@ impl Pipes {
         self.dismiss(id, Dismissal::Exceeded(exceeded));
     }
 
-    /// Queues a message for all these peers, and says for how many there was no room. What nobody
-    /// needs any more is left.
-    pub(crate) fn push_to_all(&mut self, ids: &[PipeId], frames: &mut Frames) -> usize {
-        if let [id] = *ids {
-            let room = self.has_room(id);
-            if room {
-                self.push(id, Item::Message(mem::take(frames)));
-            } else {
-                self.note_dropped(id);
-            }
-            return usize::from(!room);
-        }
-        let mut framed = None;
-        let mut dropped = 0;
-        for &id in ids {
-            dropped += usize::from(!self.push_copy(id, frames, &mut framed));
-        }
-        dropped
-    }
-
-    /// Queues a message for one of many peers, framed where it gets the same bytes as others.
-    /// `false` when there is no room.
-    #[inline]
-    fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<FramedRange>) -> bool {
-        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| pipe.life.is_present()) else {
-            return false;
-        };
-        if !pipe.has_room() {
-            pipe.note_dropped(&mut self.drop_events, &mut self.signals);
-            return false;
-        }
-        if pipe.carriage == Carriage::Frames && FramingBuffer::fits(frames) {
-            let framed = framed.get_or_insert_with(|| self.framing.frame(frames));
-            if pipe.push_framed(*framed, &mut self.framing, &mut self.signals) {
-                return true;
-            }
-        }
-        pipe.push(Item::Message(frames.clone()), &mut self.signals);
-        true
-    }
-
-    /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
-    /// the queue empty ends the signalled state, so that the next push signals again.
-    ///
-    /// Returns how many messages of the application these are, and whether this made half of the queue free: then
-    /// those who wait for room are told, once per half a queue and not per message.
-    pub(crate) fn take_outbound(
-        &mut self,
-        id: PipeId,
-        into: &mut VecDeque<Item>,
-        room: Room,
-    ) -> (usize, bool) {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return (0, false);
-        };
-        let before = pipe.half_free();
-        pipe.note_most_outbound();
-        let (messages, bytes) = (pipe.outbound_messages, pipe.outbound_bytes);
-        pipe.take_outbound(into, room, &mut self.framing);
-        let half_free = pipe.half_free();
-        let freed = !before && half_free;
-        if freed {
-            pipe.found_full = false;
-        }
-        if half_free && pipe.drops.is_some() {
-            pipe.end_drops(&mut self.drop_events, &mut self.signals);
-        }
-        let messages = messages - pipe.outbound_messages;
-        if messages > 0 {
-            let bytes = bytes - pipe.outbound_bytes;
-            pipe.measured.traffic.note_sent(messages, bytes);
-            self.traffic.note_sent(messages, bytes);
-            if let Some(since) = pipe.measured.outbound.taken(messages) {
-                self.waits.note_outbound(since);
-            }
-            pipe.measured.outbound.moved();
-            if pipe.measured.outbound.is_due() && pipe.outbound_messages > 0 {
-                pipe.sample_outbound();
-            }
-        }
-        (messages, freed)
-    }
-
     /// Asks the link to end the connection.
     pub(crate) fn disconnect(&mut self, id: PipeId, reason: &'static str) {
         self.dismiss(id, Dismissal::Because(reason));
@@ -459,16 +353,6 @@ impl Pipes {
         if let Some(pipe) = self.slab.get(id) {
             self.signals.push(LinkSignal::Finish(pipe.link.clone()));
         }
-    }
-
-    /// Links whose queue is full, up to as many as one caller should help.
-    pub(crate) fn full_links(&self) -> [Option<Arc<dyn Link>>; 2] {
-        let mut full = self
-            .slab
-            .iter()
-            .filter(|(_, pipe)| pipe.life.is_present() && !pipe.has_room())
-            .map(|(_, pipe)| pipe.link.clone());
-        [full.next(), full.next()]
     }
 
     /// Links that leave messages with their senders.
@@ -498,14 +382,6 @@ impl Pipes {
     pub(crate) fn replace_all(&mut self, messages: Vec<Frames>) {
         self.signals.replaced += messages.len() as u64;
         self.discard_all(messages);
-    }
-
-    /// Messages queued towards peers.
-    pub(crate) fn outbound_messages(&self) -> usize {
-        self.slab
-            .iter()
-            .map(|(_, pipe)| pipe.outbound_messages)
-            .sum()
     }
 
     /// Whether nothing was left behind to be carried out.

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::options::SocketOptions;
     use crate::pattern::silent::{End, Scene};
-    use crate::pattern::{DropEvent, Item, Pattern, Room, pattern};
+    use crate::pattern::{Delivery, DropEvent, FromPeer, Item, Pattern, Room, pattern};
 
     struct Socket {
         pattern: Box<dyn Pattern>,
@@ -121,6 +121,21 @@ mod tests {
                 scene,
                 peer,
             }
+        }
+
+        /// With room for two messages for each subscriber.
+        fn publisher() -> Self {
+            Socket::new(SocketOptions {
+                send_high_water_mark: 2,
+                ..SocketOptions::new(SocketType::Pub)
+            })
+        }
+
+        /// A peer of this publisher wants everything.
+        fn subscribes(&mut self, id: PipeId) {
+            let everything = FromPeer::Subscribe(bytes::Bytes::new());
+            let heard = (self.pattern).delivered(&mut self.scene.pipes, id, everything);
+            assert!(!matches!(heard, Delivery::Ignored(_)));
         }
 
         fn at(&self, seconds: u64) {
@@ -262,15 +277,8 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_at_the_only_subscriber_is_counted_for_it() {
-        let options = SocketOptions {
-            send_high_water_mark: 2,
-            ..SocketOptions::new(SocketType::Pub)
-        };
-        let mut socket = Socket::new(options);
-        let everything = crate::pattern::FromPeer::Subscribe(bytes::Bytes::new());
-        let pipes = &mut socket.scene.pipes;
-        let heard = socket.pattern.delivered(pipes, socket.peer.id, everything);
-        assert!(!matches!(heard, crate::pattern::Delivery::Ignored(_)));
+        let mut socket = Socket::publisher();
+        socket.subscribes(socket.peer.id);
         assert_eq!(socket.send(5), 3);
         assert_eq!(socket.measured().dropped, 3);
         assert_eq!(socket.measured().outbound.messages, 2);
@@ -278,14 +286,8 @@ mod tests {
 
     #[test]
     fn what_was_not_told_of_drops_is_told_as_the_peer_ends() {
-        let options = SocketOptions {
-            send_high_water_mark: 2,
-            ..SocketOptions::new(SocketType::Pub)
-        };
-        let mut socket = Socket::new(options);
-        let everything = crate::pattern::FromPeer::Subscribe(bytes::Bytes::new());
-        let pipes = &mut socket.scene.pipes;
-        let _ = socket.pattern.delivered(pipes, socket.peer.id, everything);
+        let mut socket = Socket::publisher();
+        socket.subscribes(socket.peer.id);
         assert_eq!(socket.send(5), 3);
         let pipes = &mut socket.scene.pipes;
         pipes.note_missed(socket.peer.id, 7);
@@ -309,19 +311,12 @@ mod tests {
 
     #[test]
     fn a_copy_that_finds_no_room_is_counted_for_its_peer() {
-        let options = SocketOptions {
-            send_high_water_mark: 2,
-            ..SocketOptions::new(SocketType::Pub)
-        };
-        let mut socket = Socket::new(options);
+        let mut socket = Socket::publisher();
         let other = socket
             .scene
             .attach(&mut *socket.pattern, "203.0.113.6:4711");
-        for peer in [&socket.peer, &other] {
-            let everything = crate::pattern::FromPeer::Subscribe(bytes::Bytes::new());
-            let pipes = &mut socket.scene.pipes;
-            let heard = socket.pattern.delivered(pipes, peer.id, everything);
-            assert!(!matches!(heard, crate::pattern::Delivery::Ignored(_)));
+        for id in [socket.peer.id, other.id] {
+            socket.subscribes(id);
         }
         assert_eq!(socket.send(2), 0);
         socket.take(9);
