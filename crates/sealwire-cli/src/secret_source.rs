@@ -35,7 +35,7 @@ impl<'a> SecretSource<'a> {
         match self {
             SecretSource::File(path) => Ok(keys::read_key_pair(path)?),
             SecretSource::Command(command) => {
-                let text = output_of(command)?;
+                let text = output_of(command, LIMIT)?;
                 Ok(keys::parse_key_pair(origin(command), &text)?)
             }
         }
@@ -45,7 +45,7 @@ impl<'a> SecretSource<'a> {
     pub(crate) fn text(self) -> Result<Zeroizing<String>, Failure> {
         match self {
             SecretSource::File(path) => Ok(secrets::read_text(path)?.unwrap_or_default()),
-            SecretSource::Command(command) => output_of(command),
+            SecretSource::Command(command) => output_of(command, LIMIT),
         }
     }
 
@@ -63,13 +63,13 @@ fn origin(command: &str) -> String {
 }
 
 /// What the command prints. It reads nothing; what it says on standard error is told where it fails.
-fn output_of(command: &str) -> Result<Zeroizing<String>, Failure> {
+fn output_of(command: &str, limit: Duration) -> Result<Zeroizing<String>, Failure> {
     let failed = |text: String| Failure::new(Code::Failed, format!("{}: {text}", origin(command)));
     let mut shell = shell(command);
-    let limit = TimeLimit::within(Some(LIMIT));
-    let answer = exchange(&Programs::new(), &mut shell, &[], MAX_OUTPUT, &limit)
+    let time = TimeLimit::within(Some(limit));
+    let answer = exchange(&Programs::new(), &mut shell, &[], MAX_OUTPUT, &time)
         .map_err(|trouble| failed(trouble.to_string()))?
-        .ok_or_else(|| failed(format!("it did not end within {LIMIT:?}")))?;
+        .ok_or_else(|| failed(format!("it did not end within {limit:?}")))?;
     let complaint = answer.failure("the command");
     // Whatever becomes of it, the bytes are a secret.
     let output = Zeroizing::new(answer.output.map_err(|error| failed(error.to_string()))?);
@@ -138,5 +138,12 @@ mod tests {
         );
         assert!(failure("head -c 70000 /dev/zero").contains("more than 65536 bytes"));
         assert!(failure("./no-such-vault").contains("exit status: 127"));
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_ended() {
+        let ended = output_of("sleep 3600", Duration::from_millis(50));
+        let told = ended.err().map(|failure| failure.message().to_owned());
+        assert!(told.is_some_and(|told| told.contains("did not end within 50ms")));
     }
 }
