@@ -137,7 +137,7 @@ fn keys_and_sizes_change_what_is_drawn() {
     top.press("p");
     top.await_text("PAUSED");
     top.press("p1");
-    // Narrower: columns go, names stay. What was drawn before it heard of its size may come in between.
+    // Narrower: columns go, names stay. It may draw once more before it hears of its size.
     let mut columns = 40;
     eventually("names without failures", || {
         top.forget();
@@ -151,6 +151,23 @@ fn keys_and_sizes_change_what_is_drawn() {
     assert_eq!(top.child.wait().expect("a child").code(), Some(0));
     top.await_text(RESTORED);
     assert!(top.modes().contains(before));
+}
+
+#[test]
+fn keys_that_come_with_a_new_size_are_taken() {
+    let place = Place::new();
+    let path = place.path();
+    let (_pull, _) = pull(&path);
+    let mut top = Top::start(&path, 100, 24);
+    top.await_text("PULL");
+    for (key, column, columns) in [("2", "RTT", 101), ("1", "FAILED", 100)].repeat(50) {
+        top.forget();
+        tcsetwinsize(&top.terminal, size(columns, 24)).expect("a terminal");
+        top.press(key);
+        top.await_text(column);
+    }
+    top.press("q");
+    assert_eq!(top.child.wait().expect("a child").code(), Some(0));
 }
 
 #[test]
