@@ -28,4 +28,4 @@ mod standalone;
 /// Messages are allocated by one thread and freed by another: with the allocator of glibc the two wait for each other.
 #[cfg(not(miri))]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: message::Allocator = message::Allocator::new();

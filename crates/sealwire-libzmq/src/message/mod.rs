@@ -21,6 +21,8 @@
 )]
 
 mod address;
+#[cfg(not(miri))]
+mod allocator;
 mod foreign;
 mod heap;
 mod layout;
@@ -28,6 +30,8 @@ mod told;
 
 #[cfg(draft)]
 pub(crate) use address::Address;
+#[cfg(not(miri))]
+pub(crate) use allocator::Allocator;
 pub(crate) use foreign::Call;
 pub use foreign::FreeFn;
 pub use layout::Msg;

@@ -27,7 +27,8 @@ impl InProcess {
     pub(super) const fn new() -> Self {
         InProcess {
             had_peers: AtomicBool::new(false),
-            receiving: Self::spinning(),
+            // Twice what it takes to wake the thread that is to answer.
+            receiving: Self::spinning().reaching(Duration::from_micros(80)),
             sending: Self::spinning(),
         }
     }

@@ -1,7 +1,7 @@
 //! How a thread waits: it tries, spins for a moment if that has paid lately, and sleeps until a
 //! signal or a deadline.
 
-use std::hint;
+use std::{hint, thread};
 
 use event_listener::{Listener as _, listener};
 
@@ -30,7 +30,11 @@ impl Signal {
             return attempt(Next::Attempt).map(or_timed_out);
         }
         if let Some(spinning) = spinning {
-            let pause = || (0..PAUSES).for_each(|_| hint::spin_loop());
+            let pause = |is_far| match is_far {
+                false => (0..PAUSES).for_each(|_| hint::spin_loop()),
+                // The other end may need this core.
+                true => thread::yield_now(),
+            };
             let spun = spinning.spin(deadline, pause, || attempt(Next::Attempt).transpose());
             if let Some(done) = spun {
                 return done.map(Ok);

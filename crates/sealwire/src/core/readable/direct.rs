@@ -121,7 +121,7 @@ impl<'a> Reading<'a> {
             polled => Some(polled),
         };
         // The sender may need this core.
-        let spun = spinning.spin(until.deadline, thread::yield_now, attempt);
+        let spun = spinning.spin(until.deadline, |_| thread::yield_now(), attempt);
         spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll(connection, until)))
     }
 }
