@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench soak instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite metrics-check units-check ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench soak instructions deny miri minimum-rust newcomer simulate c install-c libzmq install-libzmq deb-libzmq deb-check libzmq-suite libzmq-drafts-suite pyzmq-suite metrics-check units-check units-booted ruby python clean
 
 all: test lint docs
 
@@ -150,6 +150,11 @@ metrics-check:
 units-check:
 	cargo build -p sealwire-cli
 	.ci/units
+
+## The unit files under systemd itself, as root, in namespaces of its own over a view of this system.
+units-booted:
+	cargo build -p sealwire-cli
+	.ci/units-booted
 
 ## Undefined behaviour, in an interpreter, where it knows the instructions.
 miri:
