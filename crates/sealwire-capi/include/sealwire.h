@@ -800,6 +800,14 @@
 #define SEALWIRE_OPTION_BUSY_POLL_US 60
 
 /**
+ * Switch: other sockets with it, also of other processes, may listen on the TCP ports that are bound to
+ * (`SO_REUSEPORT`), on Linux those of the same user. A new process listens this way beside the one that it replaces. The
+ * system gives each new connection to one of them. For `tcp`, `ws` and `wss`; elsewhere than on Unix binding fails.
+ * Default 0.
+ */
+#define SEALWIRE_OPTION_REUSE_PORT 61
+
+/**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
  * `ZMQ_ROUTING_ID`.
  */

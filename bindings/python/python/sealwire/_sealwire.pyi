@@ -752,6 +752,7 @@ class ServerCore:
         max_connections: int = 1024,
         connection_wait: float = 3.0,
         handshake_timeout: float = 3.0,
+        reuse_port: bool = False,
         **limits: Any,
     ) -> Self: ...
     def bind(self, endpoint: str) -> str: ...

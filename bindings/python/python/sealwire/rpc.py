@@ -295,7 +295,8 @@ class Server(ServerCore):
 
     ``handler`` gets a ``Request`` and gives the reply, or raises ``Status``. Anything else it raises
     is an internal error for the caller, and goes to the logger ``sealwire`` here. Further keywords:
-    ``max_connections``, ``connection_wait``, ``handshake_timeout``, and the limits of ``Client``."""
+    ``max_connections``, ``connection_wait``, ``handshake_timeout``, ``reuse_port`` (other servers with it may
+    listen on the same port), and the limits of ``Client``."""
 
     _workers: _Workers
 
