@@ -133,6 +133,7 @@ static void entries(void) {
     CHECK(strcmp(sealwire_rpc_metadata_key(metadata, 2), "empty") == 0);
     OK(sealwire_rpc_metadata_set(metadata, "hop", "three", 5));
     CHECK(sealwire_rpc_metadata_count(metadata) == 2);
+    CHECK(strcmp(sealwire_rpc_metadata_key(metadata, 0), "empty") == 0);
     CHECK(strcmp(sealwire_rpc_metadata_key(metadata, 1), "hop") == 0);
     CHECK(memcmp(sealwire_rpc_metadata_value(metadata, 1, &size), "three", 5) == 0 && size == 5);
     CHECK(sealwire_rpc_metadata_value(metadata, 1, NULL) != NULL);
