@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use magnus::scan_args::{get_kwargs, scan_args};
-use magnus::value::ReprValue as _;
 use magnus::{Error, RHash, RString, Ruby, Value};
 use sealwire_rpc::{CallOptions, Metadata};
 
@@ -28,7 +27,6 @@ impl Call {
         let (timeout, metadata) = keywords.optional;
         let limit = match timeout {
             None => None,
-            Some(nil) if nil.is_nil() => Some(Duration::MAX),
             Some(limit) => Some(seconds(ruby, "timeout", limit)?.unwrap_or(Duration::MAX)),
         };
         Call::made(ruby, body, limit, metadata)
