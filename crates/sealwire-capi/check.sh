@@ -90,7 +90,7 @@ libraries() {
     esac
 }
 tests="sockets changing listeners endpoints events publishing messages errors auth guests accounts peers wss engine poll signals aead session
-    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams work work_ends log standard_error fork"
+    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc metadata streams work work_ends log standard_error fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")

@@ -17,6 +17,7 @@ import pytest
 import sealwire
 import sealwire.asyncio
 from conftest import TIMEOUT, TIMEOUT_MS, Pairs, securities
+from sealwire import rpc
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -236,3 +237,21 @@ def test_the_system_is_told_about_packets(pair: Pairs) -> None:
     for option in ("priority", "busy_poll"):
         with pytest.raises(ValueError, match=f"{option} is -1 or more"):
             setattr(push, option, -2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="ports are shared on Unix")
+def test_sockets_and_servers_share_a_port_if_all_of_them_say_so(pair: Pairs) -> None:
+    first, second = pair.socket(sealwire.PULL, reuse_port=True), pair.socket(sealwire.PULL, reuse_port=True)
+    endpoint = first.bind("tcp://127.0.0.1:0")
+    assert second.bind(endpoint) == endpoint
+    with pytest.raises(sealwire.SystemRefused):
+        pair.socket(sealwire.PULL).bind(endpoint)
+
+    def served(reuse_port: bool) -> rpc.Server:
+        return rpc.Server(securities("BLAKE3")[0], lambda request: request.body, reuse_port=reuse_port)
+
+    with served(True) as old, served(True) as new, served(False) as other:
+        endpoint = old.bind("tcp://127.0.0.1:0")
+        assert new.bind(endpoint) == endpoint
+        with pytest.raises(sealwire.SystemRefused):
+            other.bind(endpoint)

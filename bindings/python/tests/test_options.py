@@ -34,6 +34,7 @@ def test_every_option_has_a_default_and_takes_it_back() -> None:
         ("routing_id", b"me"),
         ("immediate", True),
         ("ipv6", False),
+        ("reuse_port", True),
         ("backlog", 3),
         ("ipc_mode", 0o660),
         ("tos", 8),

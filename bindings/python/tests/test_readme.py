@@ -17,6 +17,7 @@ EXPECTED = {
         "one\ntwo\ndone\n",
         "alice\n",
         "b'you said hello'\n3 ask something True\n",
+        "b'blue 0af7651916cd43dd8448eb211c80319c'\n",
         "b'144'\ninvalid literal for int() with base 10: b'a dozen'\n",
         "b'pay 100'\nb'first' b'second'\n",
         "b'hello'\nb'a note'\n",

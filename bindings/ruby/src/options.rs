@@ -88,6 +88,7 @@ const OPTIONS: &[(&str, Kind)] = &[
     ),
     ("io_affinity", Kind::Part(count)),
     ("ipv6", Kind::Flag(Builder::ipv6)),
+    ("reuse_port", Kind::Flag(Builder::reuse_port)),
     ("conflate", Kind::Flag(Builder::conflate)),
     ("req_correlate", Kind::Flag(Builder::req_correlate)),
     ("req_relaxed", Kind::Flag(Builder::req_relaxed)),

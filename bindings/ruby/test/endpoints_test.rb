@@ -236,4 +236,20 @@ class EndpointsTest < SealwireTest
       assert message.peer.address.start_with?("tcp://127.0.0.3:") if endpoint.start_with?("tcp")
     end
   end
+
+  def test_sockets_and_servers_share_a_port_if_all_of_them_say_so
+    first, second = Array.new(2) { socket(:PULL, reuse_port: true) }
+    endpoint = first.bind("tcp://127.0.0.1:0")
+    assert_equal endpoint, second.bind(endpoint)
+    assert_raises(Sealwire::BindError) { socket(:PULL).bind(endpoint) }
+
+    servers = [true, true, false].map do |shared|
+      Sealwire::RPC::Server.new(security: securities(:blake3).first, reuse_port: shared) { |request| request.body }
+    end
+    endpoint = servers[0].bind("tcp://127.0.0.1:0")
+    assert_equal endpoint, servers[1].bind(endpoint)
+    assert_raises(Sealwire::BindError) { servers[2].bind(endpoint) }
+  ensure
+    servers&.each(&:close)
+  end
 end

@@ -146,6 +146,14 @@ class LanguagesTest < SealwireTest
     end
   end
 
+  # The trace that a request of Python carries.
+  def traced(request)
+    trace = Sealwire::RPC::TraceContext.of(request.metadata)
+    return "not what Python sent" unless request.metadata[:tenant] == "grün".b && trace.tracestate == "congo=1"
+
+    trace.to_s
+  end
+
   # Python serves calls, calls this side within one, and calls a server here.
   def test_calls_with_python
     python = ENV["SEALWIRE_PYTHON"] || "python3"
@@ -153,6 +161,8 @@ class LanguagesTest < SealwireTest
     absent "#{python} has no sealwire: set SEALWIRE_PYTHON" unless status.success?
     server = Sealwire::RPC::Server.new(security: our_server(:blake3)) do |request|
       raise Sealwire::RPC::Status.new(1001, "not that", "\0more".b) if request.body == "wrong"
+
+      next traced(request) if request.body == "traced"
 
       request.each { |item| request.send(item * 2) } if request.streams?
       "#{request.conn.user_id} asked #{request.body}"
@@ -167,12 +177,18 @@ class LanguagesTest < SealwireTest
           if request.has_streams:
               for item in iter(request.next, None):
                   request.send(item.upper())
+          if request.body == b"traced":
+              caller = rpc.TraceContext.of(request.metadata)
+              assert request.metadata["tenant"] == b"\\xff" and caller.tracestate == "congo=1"
+              return request.conn.request(b"traced", metadata=caller.child(bytes([1] * 8)).write({"tenant": "gr\\u00fcn"}))
           if request.body == b"fail":
               raise rpc.Status(rpc.Code.NOT_FOUND, "nothing", b"details", not_started=True)
           return b"Python heard " + request.conn.request(b"from whom?")
 
       with rpc.Client(endpoint, Security.blake3_client(server.public, client)) as calling:
           assert calling.request(b"a question") == b"the other asked a question"
+          trace = rpc.TraceContext("00-4bf92f3577b34da6a3ce929d0e0e4736-0101010101010101-01", "congo=1")
+          assert calling.request(b"traced", metadata=trace.write({"tenant": "gr\\u00fcn"})) == str(trace).encode()
           try:
               calling.request(b"wrong")
           except rpc.RemoteError as error:
@@ -194,9 +210,12 @@ class LanguagesTest < SealwireTest
     Open3.popen2e(python, "-c", script, server.bind("tcp://127.0.0.1:0"), *keys) do |input, output, running|
       endpoint = output.gets.to_s.chomp
       assert_match(/\Atcp:/, endpoint)
-      handler = ->(request) { "Ruby, #{request.body}" }
+      handler = ->(request) { request.body == "traced" ? traced(request) : "Ruby, #{request.body}" }
       Sealwire::RPC::Client.open(endpoint, security: our_client(:blake3), handler: handler, request_timeout: TIMEOUT) do |client|
         assert_equal "Python heard Ruby, from whom?", client.request("x")
+        trace = Sealwire::RPC::TraceContext.new("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "congo=1")
+        answer = client.request("traced", metadata: trace.write(tenant: "\xff".b))
+        assert_equal trace.child("\1" * 8).to_s, answer
         error = assert_raises(Sealwire::RPC::RemoteError) { client.request("fail", timeout: TIMEOUT) }
         assert_equal [5, "nothing", "details", false], [error.code, error.remote_message, error.details, error.may_have_run?]
         client.open("x") do |stream|

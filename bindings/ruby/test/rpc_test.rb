@@ -112,6 +112,19 @@ class RPCTest < SealwireTest
     end
   end
 
+  def test_nil_is_no_time_limit
+    release, arrived = Queue.new, Queue.new
+    _, client = serving(client_request_timeout: 0.05) { arrived << true && release.pop }
+    client.conn
+    endless = Thread.new { client.request("x", timeout: nil) }
+    endless.report_on_exception = false
+    Timeout.timeout(TIMEOUT) { arrived.pop }
+    # Later than a limit of the call before would have ended that.
+    assert_raises(RPC::DeadlineExceeded) { client.request("x") }
+    2.times { release << "done" }
+    assert_equal "done", endless.value
+  end
+
   def test_a_time_limit
     release = Queue.new
     _, client = serving { release.pop }

@@ -800,6 +800,14 @@
 #define SEALWIRE_OPTION_BUSY_POLL_US 60
 
 /**
+ * Switch: other sockets with it, also of other processes, may listen on the TCP ports that are bound to
+ * (`SO_REUSEPORT`), on Linux those of the same user. A new process listens this way beside the one that it replaces. The
+ * system gives each new connection to one of them. For `tcp`, `ws` and `wss`; elsewhere than on Unix binding fails.
+ * Default 0.
+ */
+#define SEALWIRE_OPTION_REUSE_PORT 61
+
+/**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
  * `ZMQ_ROUTING_ID`.
  */
@@ -850,6 +858,11 @@
  * error. Told whether it was asked for or not.
  */
 #define SEALWIRE_POLL_CLOSED 4
+
+/**
+ * The size of the identifier of a span, in bytes.
+ */
+#define SEALWIRE_SPAN_ID_SIZE 8
 
 /**
  * Bytes of the nonce of a session.
@@ -1266,6 +1279,15 @@ typedef struct sealwire_rpc_error sealwire_rpc_error;
 typedef struct sealwire_rpc_message sealwire_rpc_message;
 
 /**
+ * Metadata of a call or message: at most 64 entries and 8,192 bytes, each entry counted as its key, its value
+ * and 3 bytes. A key has 1 to 255 of the characters a-z, 0-9, '-', '_' and '.', and may come more than once; a
+ * value is bytes. The order of entries is kept.
+ *
+ * Threads: any number may read it at once; while one changes it, no other may use it.
+ */
+typedef struct sealwire_rpc_metadata sealwire_rpc_metadata;
+
+/**
  * The answer to a call, or an item of a stream.
  *
  * Threads: never changes, so any number may use it at once.
@@ -1296,6 +1318,14 @@ typedef struct sealwire_rpc_server sealwire_rpc_server;
  * `sealwire_rpc_stream_free`: one can send while another receives.
  */
 typedef struct sealwire_rpc_stream sealwire_rpc_stream;
+
+/**
+ * The trace that a call belongs to, and the span that it is made from: `traceparent` and `tracestate` of the
+ * W3C's Trace Context (Recommendation, Level 1).
+ *
+ * Threads: never changes, so any number may use it at once.
+ */
+typedef struct sealwire_rpc_trace sealwire_rpc_trace;
 
 /**
  * How a socket protects its connections: a mechanism, and what it needs. May be used for any number
@@ -2043,6 +2073,11 @@ typedef struct {
  * answer (`sealwire_rpc_stream_answer`) says why.
  */
 #define SEALWIRE_ERROR_RPC_STREAM_ENDED 58
+
+/**
+ * An entry that metadata cannot have: its key has another form, or a limit would be exceeded.
+ */
+#define SEALWIRE_ERROR_RPC_METADATA 59
 
 /**
  * The distributor holds as many tasks, or bytes of them, as it may.
@@ -3780,6 +3815,18 @@ sealwire_status sealwire_rpc_client_request(const sealwire_rpc_client *client,
                                             sealwire_rpc_error **error);
 
 /**
+ * Calls the server as `sealwire_rpc_client_request` does, with metadata beside the body, which may be NULL for none:
+ * a copy goes with the request, and the caller keeps its own.
+ */
+sealwire_status sealwire_rpc_client_request_with(const sealwire_rpc_client *client,
+                                                 const void *data,
+                                                 size_t size,
+                                                 const sealwire_rpc_metadata *metadata,
+                                                 int64_t timeout_ms,
+                                                 sealwire_rpc_reply **reply,
+                                                 sealwire_rpc_error **error);
+
+/**
  * Calls the server as `sealwire_rpc_client_request` does, with a stream of items in each direction:
  * `timeout_ms` is the time until the answer, which ends the call, and the time to connect comes on top.
  * INT64_MAX is for ever. Free the stream with `sealwire_rpc_stream_free`, or end it with
@@ -3796,6 +3843,17 @@ sealwire_status sealwire_rpc_client_open(const sealwire_rpc_client *client,
                                          sealwire_rpc_error **error);
 
 /**
+ * Calls the server as `sealwire_rpc_client_open` does, with metadata as in `sealwire_rpc_client_request_with`.
+ */
+sealwire_status sealwire_rpc_client_open_with(const sealwire_rpc_client *client,
+                                              const void *data,
+                                              size_t size,
+                                              const sealwire_rpc_metadata *metadata,
+                                              int64_t timeout_ms,
+                                              sealwire_rpc_stream **out,
+                                              sealwire_rpc_error **error);
+
+/**
  * Sends a message that nobody answers, with a copy of `size` bytes. Waits for room, up to 3 seconds.
  * `error` as in `sealwire_rpc_client_request`.
  *
@@ -3805,6 +3863,15 @@ sealwire_status sealwire_rpc_client_send(const sealwire_rpc_client *client,
                                          const void *data,
                                          size_t size,
                                          sealwire_rpc_error **error);
+
+/**
+ * Sends a message as `sealwire_rpc_client_send` does, with metadata as in `sealwire_rpc_client_request_with`.
+ */
+sealwire_status sealwire_rpc_client_send_with(const sealwire_rpc_client *client,
+                                              const void *data,
+                                              size_t size,
+                                              const sealwire_rpc_metadata *metadata,
+                                              sealwire_rpc_error **error);
 
 /**
  * Takes nothing new, lets calls under way end, and closes the connections, within `limit_ms`
@@ -3832,6 +3899,18 @@ sealwire_status sealwire_rpc_conn_request(const sealwire_rpc_conn *conn,
                                           sealwire_rpc_error **error);
 
 /**
+ * Calls the peer as `sealwire_rpc_conn_request` does, with metadata beside the body, which may be NULL for none:
+ * a copy goes with the request, and the caller keeps its own.
+ */
+sealwire_status sealwire_rpc_conn_request_with(const sealwire_rpc_conn *conn,
+                                               const void *data,
+                                               size_t size,
+                                               const sealwire_rpc_metadata *metadata,
+                                               int64_t timeout_ms,
+                                               sealwire_rpc_reply **reply,
+                                               sealwire_rpc_error **error);
+
+/**
  * Calls the peer with a stream of items in each direction. As `sealwire_rpc_client_open` otherwise, but
  * the connection is not made again.
  */
@@ -3843,12 +3922,32 @@ sealwire_status sealwire_rpc_conn_open(const sealwire_rpc_conn *conn,
                                        sealwire_rpc_error **error);
 
 /**
+ * Calls the peer as `sealwire_rpc_conn_open` does, with metadata as in `sealwire_rpc_conn_request_with`.
+ */
+sealwire_status sealwire_rpc_conn_open_with(const sealwire_rpc_conn *conn,
+                                            const void *data,
+                                            size_t size,
+                                            const sealwire_rpc_metadata *metadata,
+                                            int64_t timeout_ms,
+                                            sealwire_rpc_stream **out,
+                                            sealwire_rpc_error **error);
+
+/**
  * Sends a message that nobody answers. As `sealwire_rpc_client_send` otherwise.
  */
 sealwire_status sealwire_rpc_conn_send(const sealwire_rpc_conn *conn,
                                        const void *data,
                                        size_t size,
                                        sealwire_rpc_error **error);
+
+/**
+ * Sends a message as `sealwire_rpc_conn_send` does, with metadata as in `sealwire_rpc_conn_request_with`.
+ */
+sealwire_status sealwire_rpc_conn_send_with(const sealwire_rpc_conn *conn,
+                                            const void *data,
+                                            size_t size,
+                                            const sealwire_rpc_metadata *metadata,
+                                            sealwire_rpc_error **error);
 
 /**
  * Whether the connection is still there. False for NULL.
@@ -3859,6 +3958,68 @@ bool sealwire_rpc_conn_is_open(const sealwire_rpc_conn *conn);
  * Frees the object; the connection stays. NULL is fine.
  */
 void sealwire_rpc_conn_free(sealwire_rpc_conn *conn);
+
+/**
+ * Makes empty metadata, to be sent with `sealwire_rpc_client_request_with` and the like, any number of times.
+ * Free it with `sealwire_rpc_metadata_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_metadata_new(sealwire_rpc_metadata **out);
+
+/**
+ * Adds an entry behind the others, whether one with this key is there or not, with a copy of `size` bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_METADATA` if the key has another form or a limit would be exceeded, and nothing
+ * has changed then; `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_metadata_append(sealwire_rpc_metadata *metadata,
+                                             const char *key,
+                                             const void *value,
+                                             size_t size);
+
+/**
+ * Adds an entry in the place of all entries with this key, with a copy of `size` bytes.
+ *
+ * Errors: as `sealwire_rpc_metadata_append`.
+ */
+sealwire_status sealwire_rpc_metadata_set(sealwire_rpc_metadata *metadata,
+                                          const char *key,
+                                          const void *value,
+                                          size_t size);
+
+/**
+ * The value of the first entry with this key, whose number of bytes is written to `size`. NULL if there is
+ * none, and for NULL; a value without bytes is not NULL. Belongs to the metadata, until that is changed.
+ */
+const void *sealwire_rpc_metadata_get(const sealwire_rpc_metadata *metadata,
+                                      const char *key,
+                                      size_t *size);
+
+/**
+ * The number of entries; 0 for NULL.
+ */
+size_t sealwire_rpc_metadata_count(const sealwire_rpc_metadata *metadata);
+
+/**
+ * The key of the entry `index`, which begins at 0. NULL behind the last, and for NULL. Belongs to the
+ * metadata, until that is changed.
+ */
+const char *sealwire_rpc_metadata_key(const sealwire_rpc_metadata *metadata,
+                                      size_t index);
+
+/**
+ * The value of the entry `index`, which begins at 0; its number of bytes is written to `size`. NULL behind the
+ * last, and for NULL; a value without bytes is not NULL. Belongs to the metadata, until that is changed.
+ */
+const void *sealwire_rpc_metadata_value(const sealwire_rpc_metadata *metadata,
+                                        size_t index,
+                                        size_t *size);
+
+/**
+ * Frees metadata of `sealwire_rpc_metadata_new`. NULL is fine.
+ */
+void sealwire_rpc_metadata_free(sealwire_rpc_metadata *metadata);
 
 /**
  * The bytes of a request, which belong to it. NULL for NULL.
@@ -3874,6 +4035,12 @@ size_t sealwire_rpc_request_size(const sealwire_rpc_request *request);
  * The peer that asks. Belongs to the request. NULL for NULL.
  */
 const sealwire_peer *sealwire_rpc_request_peer(const sealwire_rpc_request *request);
+
+/**
+ * What the caller sent beside the body, which is theirs to choose: only the connection says who they are.
+ * Belongs to the request. NULL for NULL alone.
+ */
+const sealwire_rpc_metadata *sealwire_rpc_request_metadata(const sealwire_rpc_request *request);
 
 /**
  * How long the caller still waits, in milliseconds; -1 for ever.
@@ -3973,6 +4140,12 @@ size_t sealwire_rpc_message_size(const sealwire_rpc_message *message);
  * The peer that sent it. Belongs to the message. NULL for NULL.
  */
 const sealwire_peer *sealwire_rpc_message_peer(const sealwire_rpc_message *message);
+
+/**
+ * What the sender sent beside the body, as `sealwire_rpc_request_metadata`. Belongs to the message. NULL for NULL
+ * alone.
+ */
+const sealwire_rpc_metadata *sealwire_rpc_message_metadata(const sealwire_rpc_message *message);
 
 /**
  * A server that listens nowhere yet. `options` may be NULL. Free it with `sealwire_rpc_server_free`.
@@ -4083,6 +4256,62 @@ sealwire_status sealwire_rpc_stream_answer(sealwire_rpc_stream *stream,
  * is fine.
  */
 void sealwire_rpc_stream_free(sealwire_rpc_stream *stream);
+
+/**
+ * The trace that these texts name, as a tracer writes them; `tracestate` may be NULL for none. Free it with
+ * `sealwire_rpc_trace_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` if they are not valid, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_trace_new(const char *traceparent,
+                                       const char *tracestate,
+                                       sealwire_rpc_trace **out);
+
+/**
+ * The trace that metadata names, to be freed with `sealwire_rpc_trace_free`. As the standard says, NULL is
+ * written to `out` unless there is exactly one `traceparent` and it is valid, and a `tracestate` that is not
+ * valid is left out: a handler serves such calls as well.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_metadata_trace(const sealwire_rpc_metadata *metadata,
+                                            sealwire_rpc_trace **out);
+
+/**
+ * The same trace with a span of this side in the place of the caller's, for calls that are made from it:
+ * `span_id` is its identifier, `SEALWIRE_SPAN_ID_SIZE` bytes that are not all 0. NULL chooses a random one, for
+ * a side without a tracer. Free the child with `sealwire_rpc_trace_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` if all bytes are 0, `SEALWIRE_ERROR_SYSTEM` without randomness,
+ * `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_trace_child(const sealwire_rpc_trace *trace,
+                                         const uint8_t *span_id,
+                                         sealwire_rpc_trace **out);
+
+/**
+ * Writes the trace into metadata, in the place of one that is there. Of a `tracestate` for which there is no
+ * room 512 characters are written, as the standard says.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_METADATA` if there is no room for it, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_metadata_set_trace(sealwire_rpc_metadata *metadata,
+                                                const sealwire_rpc_trace *trace);
+
+/**
+ * The text of `traceparent`: version 00, 55 characters. NULL for NULL. Belongs to the trace.
+ */
+const char *sealwire_rpc_trace_parent(const sealwire_rpc_trace *trace);
+
+/**
+ * The text of `tracestate`, which is empty if there is none. NULL for NULL. Belongs to the trace.
+ */
+const char *sealwire_rpc_trace_state(const sealwire_rpc_trace *trace);
+
+/**
+ * Frees a trace. NULL is fine.
+ */
+void sealwire_rpc_trace_free(sealwire_rpc_trace *trace);
 
 /**
  * No protection at all: everybody may connect, read and write. For `inproc`, and where something

@@ -129,6 +129,8 @@ pub const SEALWIRE_ERROR_RPC_WOULD_DEADLOCK: sealwire_status = 57;
 /// The stream of a call is over: no more items come, or none can be sent. On the caller's side the
 /// answer (`sealwire_rpc_stream_answer`) says why.
 pub const SEALWIRE_ERROR_RPC_STREAM_ENDED: sealwire_status = 58;
+/// An entry that metadata cannot have: its key has another form, or a limit would be exceeded.
+pub const SEALWIRE_ERROR_RPC_METADATA: sealwire_status = 59;
 /// The distributor holds as many tasks, or bytes of them, as it may.
 pub const SEALWIRE_ERROR_WORK_FULL: sealwire_status = 60;
 /// The task has more bytes than may be handed out (`SEALWIRE_WORK_OPTION_MAX_TASK`).
@@ -253,6 +255,7 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_RPC_SHUTTING_DOWN => c"one of both sides is shutting down and takes no new calls",
         SEALWIRE_ERROR_RPC_WOULD_DEADLOCK => c"the call would wait for itself",
         SEALWIRE_ERROR_RPC_STREAM_ENDED => c"the stream has ended",
+        SEALWIRE_ERROR_RPC_METADATA => c"an entry that metadata cannot have: its key has another form, or a limit would be exceeded",
         SEALWIRE_ERROR_WORK_FULL => c"the distributor is full: wait, or raise its bounds",
         SEALWIRE_ERROR_WORK_TASK_TOO_LARGE => c"the task is too large",
         SEALWIRE_ERROR_WORK_RESULT_TOO_LARGE => c"the result is too large",
@@ -360,6 +363,12 @@ impl From<sealwire_rpc::Error> for Failure {
             _ => SEALWIRE_ERROR_OTHER,
         };
         Failure::new(status, error.to_string())
+    }
+}
+
+impl From<sealwire_rpc::MetadataError> for Failure {
+    fn from(error: sealwire_rpc::MetadataError) -> Self {
+        Failure::new(SEALWIRE_ERROR_RPC_METADATA, error.to_string())
     }
 }
 

@@ -210,6 +210,39 @@ static void texts(const sealwire_security *none) {
 #endif
 }
 
+/* Two processes listen on one port, if both say so: here two sockets, and two servers of calls. */
+static void shared_ports(const sealwire_security *none) {
+    sealwire_options *shared = options_with_timeouts();
+    sealwire_socket *old = NULL, *next = NULL, *other = make_socket(SEALWIRE_PULL, none);
+    char *bound = NULL, *again = NULL;
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_options_set(shared, SEALWIRE_OPTION_REUSE_PORT, 2));
+    OK(sealwire_options_set(shared, SEALWIRE_OPTION_REUSE_PORT, 1));
+    OK(sealwire_socket_new(SEALWIRE_PULL, none, shared, &old));
+    OK(sealwire_socket_new(SEALWIRE_PULL, none, shared, &next));
+    OK(sealwire_socket_bind(old, "tcp://127.0.0.1:*", &bound));
+    OK(sealwire_socket_bind(next, bound, &again));
+    CHECK(strcmp(bound, again) == 0);
+    RETURNS(SEALWIRE_ERROR_BIND, sealwire_socket_bind(other, bound, NULL));
+    sealwire_string_free(bound);
+    sealwire_string_free(again);
+    sealwire_socket_free(old);
+    sealwire_socket_free(next);
+    sealwire_socket_free(other);
+
+    sealwire_rpc_handler handler = {NULL, NULL, NULL, NULL, 0};
+    sealwire_rpc_server *old_server = NULL, *next_server = NULL, *other_server = make_server(none, &handler);
+    OK(sealwire_rpc_server_new(none, shared, &handler, &old_server));
+    OK(sealwire_rpc_server_new(none, shared, &handler, &next_server));
+    OK(sealwire_rpc_server_bind(old_server, "tcp://127.0.0.1:*", &bound));
+    OK(sealwire_rpc_server_bind(next_server, bound, NULL));
+    RETURNS(SEALWIRE_ERROR_BIND, sealwire_rpc_server_bind(other_server, bound, NULL));
+    sealwire_string_free(bound);
+    sealwire_rpc_server_free(old_server);
+    sealwire_rpc_server_free(next_server);
+    sealwire_rpc_server_free(other_server);
+    sealwire_options_free(shared);
+}
+
 int main(void) {
     sealwire_security *none = no_security();
     chosen_routing_ids(none);
@@ -218,6 +251,7 @@ int main(void) {
     beginnings_of_threads();
     packets(none);
     texts(none);
+    shared_ports(none);
     sealwire_security_free(none);
     return 0;
 }

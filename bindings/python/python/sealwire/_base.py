@@ -92,6 +92,9 @@ class Options(Strict):
     )
     conflate = Option[bool]("Each queue holds the latest message only.")
     ipv6 = Option[bool]("Whether IPv6 is used.")
+    reuse_port = Option[bool](
+        "Whether other sockets with it, also of other processes, may listen on the TCP ports that are bound to (SO_REUSEPORT)."
+    )
     backlog = Option[int]("Connections the system holds before they are accepted.")
     ipc_mode = Option[int]("Who may connect to the files of ipc endpoints that are bound: a mode as of chmod.")
     tos = Option[int]("Type of service of outgoing packets; -1 for the system's.")

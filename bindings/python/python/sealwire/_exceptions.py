@@ -211,6 +211,11 @@ class ShuttingDown(CallError):
     """One of both sides shuts down and takes nothing new."""
 
 
+class MetadataError(Error, ValueError):
+    """An entry that metadata cannot have: its key has another form, or a limit would be exceeded. Nothing was
+    sent."""
+
+
 class StreamEnded(CallError):
     """This side or the other has ended the stream."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Iterator
 from weakref import WeakSet
@@ -21,6 +22,7 @@ from ._exceptions import (
     ConnectError,
     ConnectionLost,
     DeadlineExceeded,
+    MetadataError,
     RemoteError,
     ShuttingDown,
     StateError,
@@ -34,17 +36,21 @@ from ._sealwire import (
     Conn,
     ContextCore,
     Inbox,
+    Metadata,
     Monitor,
     OneWay,
     Request,
     Security,
     ServerCore,
+    TraceContext,
 )
 from ._telling import Raised
 from .asyncio import Monitor as AsyncMonitor
 
 if TYPE_CHECKING:
-    from .types import Buffer
+    from .types import AnyMetadata, Buffer
+
+Mapping.register(Metadata)
 
 
 class Code(IntEnum):
@@ -206,17 +212,22 @@ class Client(ClientCore):
             client._workers = _Workers(inbox, threads, handler or _unimplemented, on_message)
         return client
 
-    def request(self, body: Buffer, *, timeout: float | None = None) -> bytes:
-        """Calls the server and waits for its answer, for up to ``timeout`` seconds."""
-        return self._request(body, timeout)
+    def request(
+        self, body: Buffer, *, timeout: float | None = None, metadata: AnyMetadata | None = None
+    ) -> bytes:
+        """Calls the server and waits for its answer, for up to ``timeout`` seconds. ``metadata`` goes beside the
+        body: a mapping from str to str or bytes, or pairs of these."""
+        return self._request(body, timeout, metadata)
 
-    def send(self, body: Buffer) -> None:
+    def send(self, body: Buffer, *, metadata: AnyMetadata | None = None) -> None:
         """Sends a message that nobody answers."""
-        self._send(body)
+        self._send(body, metadata)
 
-    def open(self, body: Buffer, *, timeout: float | None = None) -> Stream:
+    def open(
+        self, body: Buffer, *, timeout: float | None = None, metadata: AnyMetadata | None = None
+    ) -> Stream:
         """Calls the server with a stream of items in each direction."""
-        return Stream(self._open(body, timeout))
+        return Stream(self._open(body, timeout, metadata))
 
     def conn(self) -> Conn:
         """The least loaded connection; opens one if there is none."""
@@ -284,7 +295,8 @@ class Server(ServerCore):
 
     ``handler`` gets a ``Request`` and gives the reply, or raises ``Status``. Anything else it raises
     is an internal error for the caller, and goes to the logger ``sealwire`` here. Further keywords:
-    ``max_connections``, ``connection_wait``, ``handshake_timeout``, and the limits of ``Client``."""
+    ``max_connections``, ``connection_wait``, ``handshake_timeout``, ``reuse_port`` (other servers with it may
+    listen on the same port), and the limits of ``Client``."""
 
     _workers: _Workers
 
@@ -337,18 +349,22 @@ class AsyncClient(ClientCore):
         context = _socket.Context.instance() if context is None else context
         return super().__new__(cls, endpoint, security, context, None, **options)
 
-    async def request(self, body: Buffer, *, timeout: float | None = None) -> bytes:
+    async def request(
+        self, body: Buffer, *, timeout: float | None = None, metadata: AnyMetadata | None = None
+    ) -> bytes:
         """Calls the server. Cancelling the coroutine cancels the call."""
-        answer: bytes = await run(self._start_request(body, timeout))
+        answer: bytes = await run(self._start_request(body, timeout, metadata))
         return answer
 
-    async def send(self, body: Buffer) -> None:
+    async def send(self, body: Buffer, *, metadata: AnyMetadata | None = None) -> None:
         """Sends a message that nobody answers."""
-        await run(self._start_send(body))
+        await run(self._start_send(body, metadata))
 
-    async def open(self, body: Buffer, *, timeout: float | None = None) -> AsyncStream:
+    async def open(
+        self, body: Buffer, *, timeout: float | None = None, metadata: AnyMetadata | None = None
+    ) -> AsyncStream:
         """Calls the server with a stream of items in each direction."""
-        return AsyncStream(await run(self._start_open(body, timeout)))
+        return AsyncStream(await run(self._start_open(body, timeout, metadata)))
 
     def monitor(self) -> AsyncMonitor:
         """What happens to the connections."""
@@ -415,6 +431,11 @@ class AsyncRequest:
     def conn(self) -> Conn:
         """The connection it came through."""
         return self._request.conn
+
+    @property
+    def metadata(self) -> Metadata:
+        """What the caller sent beside the body, which is theirs to choose: only ``conn`` says who they are."""
+        return self._request.metadata
 
     @property
     def time_left(self) -> float | None:
@@ -558,6 +579,8 @@ __all__ = [
     "ConnectError",
     "ConnectionLost",
     "DeadlineExceeded",
+    "Metadata",
+    "MetadataError",
     "OneWay",
     "RemoteError",
     "Request",
@@ -567,4 +590,5 @@ __all__ = [
     "Stream",
     "StreamEnded",
     "TooLarge",
+    "TraceContext",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Protocol, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Protocol, Tuple, Union
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -24,6 +24,12 @@ Authenticator = Callable[["Client"], Union[bool, str, None]]
 #: Decides about a peer by its address and process. A name says no more than ``True``.
 Admit = Callable[["Guest"], Union[bool, str, None]]
 
+#: What a call or message may have beside its body: values by key, or pairs, as a key may come more than once. Texts
+#: are sent in UTF-8.
+AnyMetadata = Union[
+    "Mapping[str, Union[str, Buffer]]", "Iterable[Tuple[str, Union[str, Buffer]]]"
+]
+
 
 class HasFileno(Protocol):
     """A file or socket of the system."""
@@ -33,4 +39,4 @@ class HasFileno(Protocol):
         ...
 
 
-__all__ = ["Admit", "AnyPublicKey", "Authenticator", "Buffer", "HasFileno"]
+__all__ = ["Admit", "AnyMetadata", "AnyPublicKey", "Authenticator", "Buffer", "HasFileno"]

@@ -204,11 +204,12 @@ impl Options {
 
     fn apply_behaviour(&self, builder: SocketBuilder) -> SocketBuilder {
         let mut builder = builder;
-        let flags: [(_, Setter<bool>); 22] = [
+        let flags: [(_, Setter<bool>); 23] = [
             ("immediate", SocketBuilder::immediate),
             ("queue_per_endpoint", SocketBuilder::queue_per_endpoint),
             ("conflate", SocketBuilder::conflate),
             ("ipv6", SocketBuilder::ipv6),
+            ("reuse_port", SocketBuilder::reuse_port),
             ("multicast_loop", SocketBuilder::multicast_loop),
             ("probe_router", SocketBuilder::probe_router),
             ("router_mandatory", SocketBuilder::router_mandatory),

@@ -80,6 +80,7 @@ pub(super) static OPTIONS: &[Spec] = &[
     int("affinity", 0, 0),
     flag("conflate", false),
     flag("ipv6", true),
+    flag("reuse_port", false),
     int("backlog", 1, 4_096),
     int("ipc_mode", 0, 0o600),
     int("tos", -1, -1),

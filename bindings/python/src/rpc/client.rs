@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::conn::{Conn, options};
+use super::calling::Call;
+use super::conn::Conn;
 use super::inbox::Inbox;
 use super::stream::CallStream;
 use crate::context::Context;
@@ -95,18 +96,25 @@ impl Client {
         py: Python<'py>,
         body: &Bound<'py, PyAny>,
         timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
-        let call = self.inner.get(py)?.request_with(&body, options);
-        match block_on(py, call, None)? {
+        let call = Call::new(body, timeout, metadata)?;
+        let answer = self.inner.get(py)?.request_with(&call.body, call.options());
+        match block_on(py, answer, None)? {
             Some(answer) => super::answered(py, answer),
             None => Ok(PyBytes::new(py, b"")),
         }
     }
 
-    fn _send(&self, py: Python<'_>, body: &Bound<'_, PyAny>) -> PyResult<()> {
-        let body = crate::buffer::bytes(body)?;
-        match block_on(py, self.inner.get(py)?.send(&body), None)? {
+    fn _send(
+        &self,
+        py: Python<'_>,
+        body: &Bound<'_, PyAny>,
+        metadata: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let message = Call::new(body, None, metadata)?;
+        let client = self.inner.get(py)?;
+        match block_on(py, client.send_with(&message.body, message.options()), None)? {
             Some(outcome) => super::sent(py, outcome),
             None => Ok(()),
         }
@@ -125,10 +133,11 @@ impl Client {
         py: Python<'_>,
         body: &Bound<'_, PyAny>,
         timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<CallStream> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+        let call = Call::new(body, timeout, metadata)?;
         let client = self.inner.get(py)?;
-        let open = async { client.conn().await?.open(&body, options).await };
+        let open = async { client.conn().await?.open(&call.body, call.options()).await };
         match block_on(py, open, None)? {
             Some(Ok(stream)) => Ok(stream.into()),
             Some(Err(error)) => Err(crate::error::of_call(py, error)),
@@ -148,19 +157,26 @@ impl Client {
         py: Python<'_>,
         body: &Bound<'_, PyAny>,
         timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Operation> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+        let call = Call::new(body, timeout, metadata)?;
         let client = self.inner.get(py)?.clone();
         Ok(Operation::of(
-            async move { client.request_with(&body, options).await },
+            async move { client.request_with(&call.body, call.options()).await },
             super::finished,
         ))
     }
 
-    fn _start_send(&self, py: Python<'_>, body: &Bound<'_, PyAny>) -> PyResult<Operation> {
-        let (body, client) = (crate::buffer::bytes(body)?, self.inner.get(py)?.clone());
+    fn _start_send(
+        &self,
+        py: Python<'_>,
+        body: &Bound<'_, PyAny>,
+        metadata: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Operation> {
+        let message = Call::new(body, None, metadata)?;
+        let client = self.inner.get(py)?.clone();
         Ok(Operation::of(
-            async move { client.send(&body).await },
+            async move { client.send_with(&message.body, message.options()).await },
             |py, outcome| super::sent(py, outcome).map(|()| py.None()),
         ))
     }
@@ -181,11 +197,12 @@ impl Client {
         py: Python<'_>,
         body: &Bound<'_, PyAny>,
         timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Operation> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+        let call = Call::new(body, timeout, metadata)?;
         let client = self.inner.get(py)?.clone();
         Ok(Operation::of(
-            async move { client.conn().await?.open(&body, options).await },
+            async move { client.conn().await?.open(&call.body, call.options()).await },
             |py, opened| match opened {
                 Ok(stream) => Ok(Bound::new(py, CallStream::from(stream))?
                     .into_any()

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealwire_rpc::CallOptions;
 
+use super::calling::Call;
 use super::stream::CallStream;
 use crate::account::Account;
 use crate::keys::PublicKey;
@@ -19,13 +19,6 @@ impl From<sealwire_rpc::Conn> for Conn {
     fn from(inner: sealwire_rpc::Conn) -> Self {
         Conn { inner }
     }
-}
-
-pub(super) fn options(timeout: Option<f64>) -> PyResult<CallOptions<'static>> {
-    Ok(CallOptions {
-        limit: crate::wait::seconds(timeout)?,
-        metadata: None,
-    })
 }
 
 #[pymethods]
@@ -66,70 +59,94 @@ impl Conn {
     }
 
     /// Calls the other side and waits for its answer, for up to `timeout` seconds.
-    #[pyo3(signature = (body, *, timeout = None))]
+    #[pyo3(signature = (body, *, timeout = None, metadata = None))]
     fn request<'py>(
         &self,
         py: Python<'py>,
         body: &Bound<'py, PyAny>,
         timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
-        let call = self.inner.request_with(&body, options);
-        match crate::wait::block_on(py, call, None)? {
+        let call = Call::new(body, timeout, metadata)?;
+        let answer = self.inner.request_with(&call.body, call.options());
+        match crate::wait::block_on(py, answer, None)? {
             Some(answer) => super::answered(py, answer),
             None => Ok(PyBytes::new(py, b"")),
         }
     }
 
     /// Sends a message that nobody answers.
-    fn send(&self, py: Python<'_>, body: &Bound<'_, PyAny>) -> PyResult<()> {
-        let body = crate::buffer::bytes(body)?;
-        match crate::wait::block_on(py, self.inner.send(&body), None)? {
+    #[pyo3(signature = (body, *, metadata = None))]
+    fn send(
+        &self,
+        py: Python<'_>,
+        body: &Bound<'_, PyAny>,
+        metadata: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let message = Call::new(body, None, metadata)?;
+        let sending = self.inner.send_with(&message.body, message.options());
+        match crate::wait::block_on(py, sending, None)? {
             Some(outcome) => super::sent(py, outcome),
             None => Ok(()),
         }
     }
 
     /// Calls the other side with a stream of items in each direction.
-    #[pyo3(signature = (body, *, timeout = None))]
+    #[pyo3(signature = (body, *, timeout = None, metadata = None))]
     fn open(
         &self,
         py: Python<'_>,
         body: &Bound<'_, PyAny>,
         timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<CallStream> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
-        match crate::wait::block_on(py, self.inner.open(&body, options), None)? {
+        let call = Call::new(body, timeout, metadata)?;
+        match crate::wait::block_on(py, self.inner.open(&call.body, call.options()), None)? {
             Some(Ok(stream)) => Ok(stream.into()),
             Some(Err(error)) => Err(crate::error::of_call(py, error)),
             None => Err(crate::error::again(py)),
         }
     }
 
-    #[pyo3(signature = (body, timeout = None))]
-    fn _start_request(&self, body: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<Operation> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+    #[pyo3(signature = (body, timeout = None, metadata = None))]
+    fn _start_request(
+        &self,
+        body: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Operation> {
+        let call = Call::new(body, timeout, metadata)?;
         let conn = self.inner.clone();
         Ok(Operation::of(
-            async move { conn.request_with(&body, options).await },
+            async move { conn.request_with(&call.body, call.options()).await },
             super::finished,
         ))
     }
 
-    fn _start_send(&self, body: &Bound<'_, PyAny>) -> PyResult<Operation> {
-        let (body, conn) = (crate::buffer::bytes(body)?, self.inner.clone());
+    #[pyo3(signature = (body, metadata = None))]
+    fn _start_send(
+        &self,
+        body: &Bound<'_, PyAny>,
+        metadata: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Operation> {
+        let (message, conn) = (Call::new(body, None, metadata)?, self.inner.clone());
         Ok(Operation::of(
-            async move { conn.send(&body).await },
+            async move { conn.send_with(&message.body, message.options()).await },
             |py, outcome| super::sent(py, outcome).map(|()| py.None()),
         ))
     }
 
-    #[pyo3(signature = (body, timeout = None))]
-    fn _start_open(&self, body: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<Operation> {
-        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+    #[pyo3(signature = (body, timeout = None, metadata = None))]
+    fn _start_open(
+        &self,
+        body: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+        metadata: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Operation> {
+        let call = Call::new(body, timeout, metadata)?;
         let conn = self.inner.clone();
         Ok(Operation::of(
-            async move { conn.open(&body, options).await },
+            async move { conn.open(&call.body, call.options()).await },
             |py, opened| match opened {
                 Ok(stream) => Ok(Bound::new(py, CallStream::from(stream))?
                     .into_any()

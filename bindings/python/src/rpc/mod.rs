@@ -1,13 +1,16 @@
 //! Calls: clients, servers and what they exchange. Handlers of Python are not called from Rust:
 //! requests wait in an [`inbox`] until a thread or an event loop of Python takes them.
 
+mod calling;
 mod client;
 mod conn;
 mod inbox;
 mod limits;
+mod metadata;
 mod request;
 mod server;
 mod stream;
+mod trace;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -16,10 +19,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<client::Client>()?;
     module.add_class::<conn::Conn>()?;
     module.add_class::<inbox::Inbox>()?;
+    module.add_class::<metadata::Metadata>()?;
     module.add_class::<request::Request>()?;
     module.add_class::<request::OneWay>()?;
     module.add_class::<server::Server>()?;
     module.add_class::<stream::CallStream>()?;
+    module.add_class::<trace::TraceContext>()?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use pyo3::types::PyBytes;
 use sealwire_rpc::{Code, Status};
 
 use super::conn::Conn;
+use super::metadata::Metadata;
 use crate::reactor::Operation;
 
 /// A request of a peer. Dropped without an answer it is answered with an internal error.
@@ -55,6 +56,12 @@ impl Request {
     #[getter]
     fn conn(&self, py: Python<'_>) -> PyResult<Conn> {
         Ok(self.get(py)?.conn().clone().into())
+    }
+
+    /// What the caller sent beside the body, which is theirs to choose: only `conn` says who they are.
+    #[getter]
+    fn metadata(&self, py: Python<'_>) -> PyResult<Metadata> {
+        Ok(self.get(py)?.metadata().into())
     }
 
     /// Seconds that the caller still waits; `None` for ever.
@@ -167,6 +174,12 @@ impl OneWay {
     #[getter]
     fn body<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.inner.body())
+    }
+
+    /// What the sender sent beside the body.
+    #[getter]
+    fn metadata(&self) -> Metadata {
+        self.inner.metadata().into()
     }
 
     /// The connection it came through.

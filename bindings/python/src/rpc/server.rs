@@ -29,6 +29,7 @@ impl Server {
         max_connections = 1024,
         connection_wait = 3.0,
         handshake_timeout = 3.0,
+        reuse_port = false,
         **limits
     ))]
     #[allow(clippy::too_many_arguments)] // Callers name each of them.
@@ -40,6 +41,7 @@ impl Server {
         max_connections: usize,
         connection_wait: f64,
         handshake_timeout: f64,
+        reuse_port: bool,
         limits: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let context = context.get().shared.inner(py)?.clone();
@@ -48,7 +50,7 @@ impl Server {
             .connection_wait(seconds(Some(connection_wait))?.unwrap_or_default())
             .handshake_limit(seconds(Some(handshake_timeout))?.unwrap_or_default())
             .limits(super::limits::limits(limits)?)
-            .socket(|socket| socket.context(&context));
+            .socket(|socket| socket.context(&context).reuse_port(reuse_port));
         let server = builder
             .build(inbox.get().handler())
             .map_err(|error| crate::error::of_socket(py, error))?;

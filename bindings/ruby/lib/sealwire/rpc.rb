@@ -60,6 +60,56 @@ module Sealwire
       attr_reader :code, :remote_message, :details
     end
 
+    class Metadata
+      include Enumerable
+
+      # Of a hash, or of an array of pairs.
+      def self.new(entries = {})
+        make(entries)
+      end
+      private_class_method :make
+
+      # Yields all entries in their order, each as key and value.
+      def each(&block)
+        return enum_for unless block
+
+        pairs.each(&block)
+        self
+      end
+
+      # Whether there is an entry with this key.
+      def key?(key)
+        !self[key].nil?
+      end
+
+      def empty?
+        size.zero?
+      end
+
+      # The first value of each key.
+      def to_h
+        each_with_object({}) { |(key, value), hash| hash[key] = value unless hash.key?(key) }
+      end
+    end
+
+    class TraceContext
+      # Of the texts that a tracer writes.
+      def self.new(traceparent, tracestate = "")
+        make(traceparent, tracestate)
+      end
+      private_class_method :make
+
+      # The same trace with a span of this side in the place of the caller's. Without `span_id` a random one is chosen.
+      def child(span_id = nil)
+        child_of(span_id)
+      end
+
+      # Metadata with this context in it.
+      def write(metadata = {})
+        written(metadata)
+      end
+    end
+
     # Of Client and Conn.
     module Calling
       # Calls with a stream of items in each direction. A block gets the stream, which is closed after it.

@@ -6,6 +6,7 @@ use magnus::{
     method,
 };
 
+use super::calling::Call;
 use super::conn::Conn;
 use super::inbox::Inbox;
 use super::side::{self, Side};
@@ -26,7 +27,7 @@ pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     class.define_alloc_func::<Client>();
     class.define_private_method("make", method!(Client::make, 5))?;
     class.define_method("request", method!(Client::request, -1))?;
-    class.define_method("send", method!(Client::send, 1))?;
+    class.define_method("send", method!(Client::send, -1))?;
     class.define_private_method("start", method!(Client::start, -1))?;
     class.define_method("conn", method!(Client::conn, 0))?;
     class.define_method("connections", method!(Client::connections, 0))?;
@@ -75,21 +76,23 @@ impl Client {
     }
 
     fn request(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<RString, Error> {
-        let (body, options) = super::call(ruby, args)?;
-        let call = this.0.get(ruby)?.request_with(&body, options);
-        super::answered(ruby, waiting::forever(ruby, call)?)
+        let call = Call::new(ruby, args)?;
+        let answer = this.0.get(ruby)?.request_with(&call.body, call.options());
+        super::answered(ruby, waiting::forever(ruby, answer)?)
     }
 
-    fn send(ruby: &Ruby, this: &Self, body: RString) -> Result<(), Error> {
-        let body = super::bytes(body);
-        let outcome = waiting::forever(ruby, this.0.get(ruby)?.send(&body))?;
+    fn send(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<(), Error> {
+        let message = Call::one_way(ruby, args)?;
+        let client = this.0.get(ruby)?;
+        let sending = client.send_with(&message.body, message.options());
+        let outcome = waiting::forever(ruby, sending)?;
         super::sent(ruby, outcome)
     }
 
     fn start(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<Obj<Stream>, Error> {
-        let (body, options) = super::call(ruby, args)?;
+        let call = Call::new(ruby, args)?;
         let client = this.0.get(ruby)?;
-        let opening = async { client.conn().await?.open(&body, options).await };
+        let opening = async { client.conn().await?.open(&call.body, call.options()).await };
         Stream::opened(ruby, waiting::forever(ruby, opening)?)
     }
 

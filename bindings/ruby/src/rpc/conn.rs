@@ -3,6 +3,7 @@
 use magnus::typed_data::Obj;
 use magnus::{Class as _, Error, Module as _, RModule, RString, Ruby, Value, method};
 
+use super::calling::Call;
 use super::stream::Stream;
 use crate::account::Account;
 use crate::classes;
@@ -27,7 +28,7 @@ pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     class.define_method("open?", method!(Conn::is_open, 0))?;
     class.define_method("close", method!(Conn::close, 0))?;
     class.define_method("request", method!(Conn::request, -1))?;
-    class.define_method("send", method!(Conn::send, 1))?;
+    class.define_method("send", method!(Conn::send, -1))?;
     class.define_private_method("start", method!(Conn::start, -1))?;
     class.define_method("inspect", method!(Conn::inspect, 0))
 }
@@ -62,20 +63,21 @@ impl Conn {
     }
 
     fn request(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<RString, Error> {
-        let (body, options) = super::call(ruby, args)?;
-        let answer = waiting::forever(ruby, this.0.request_with(&body, options))?;
+        let call = Call::new(ruby, args)?;
+        let answer = waiting::forever(ruby, this.0.request_with(&call.body, call.options()))?;
         super::answered(ruby, answer)
     }
 
-    fn send(ruby: &Ruby, this: &Self, body: RString) -> Result<(), Error> {
-        let body = super::bytes(body);
-        let outcome = waiting::forever(ruby, this.0.send(&body))?;
+    fn send(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<(), Error> {
+        let message = Call::one_way(ruby, args)?;
+        let sending = this.0.send_with(&message.body, message.options());
+        let outcome = waiting::forever(ruby, sending)?;
         super::sent(ruby, outcome)
     }
 
     fn start(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<Obj<Stream>, Error> {
-        let (body, options) = super::call(ruby, args)?;
-        let opened = waiting::forever(ruby, this.0.open(&body, options))?;
+        let call = Call::new(ruby, args)?;
+        let opened = waiting::forever(ruby, this.0.open(&call.body, call.options()))?;
         Stream::opened(ruby, opened)
     }
 

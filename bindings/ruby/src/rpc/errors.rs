@@ -32,6 +32,7 @@ macro_rules! classes {
     };
 }
 
+static METADATA: Lazy<ExceptionClass> = Lazy::new(|ruby| class(ruby, "MetadataError"));
 static CALL: Lazy<ExceptionClass> = Lazy::new(|ruby| class(ruby, "CallError"));
 
 classes! {
@@ -49,6 +50,8 @@ pub(super) fn define(ruby: &Ruby, sealwire: RModule, rpc: RModule) -> Result<(),
     let base: ExceptionClass = sealwire.const_get("Error")?;
     rpc.define_error("CallError", base)?;
     Lazy::force(&CALL, ruby);
+    rpc.define_error("MetadataError", base)?;
+    Lazy::force(&METADATA, ruby);
     define_each(ruby, rpc)
 }
 
@@ -83,6 +86,11 @@ pub(super) fn raised(ruby: &Ruby, error: &Failed) -> Error {
         Ok(exception)
     });
     told.map_or_else(|error| error, Error::from)
+}
+
+/// An entry that metadata cannot have.
+pub(super) fn metadata(ruby: &Ruby, error: &sealwire_rpc::MetadataError) -> Error {
+    errors::new(ruby, ruby.get_inner(&METADATA), error.to_string())
 }
 
 /// The call is over on this side.

@@ -1,43 +1,35 @@
 //! Calls: clients, servers and what they exchange. Handlers of Ruby are not called from threads of Rust:
 //! requests wait in an [`inbox`] until a thread of Ruby takes them.
 
+mod calling;
 mod client;
 mod conn;
 mod errors;
 mod inbox;
 mod limits;
+mod metadata;
 mod request;
 mod server;
 mod side;
 mod stream;
+mod trace;
 
-use std::time::Duration;
-
-use magnus::{Error, Module as _, RHash, RModule, RString, Ruby, Value};
-use sealwire_rpc::{Body, CallOptions};
+use magnus::{Error, Module as _, RHash, RModule, RString, Ruby};
+use sealwire_rpc::Body;
 
 use crate::message::binary;
-use crate::socket::with_timeout;
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     let rpc = sealwire.define_module("RPC")?;
     errors::define(ruby, sealwire, rpc)?;
     inbox::define(ruby, rpc)?;
+    metadata::define(ruby, rpc)?;
+    trace::define(ruby, rpc)?;
     conn::define(ruby, rpc)?;
     stream::define(ruby, rpc)?;
     request::define(ruby, rpc)?;
     client::define(ruby, rpc)?;
     server::define(ruby, rpc)
-}
-
-/// A body, and perhaps `timeout:`, of which `nil` means none.
-fn call(ruby: &Ruby, args: &[Value]) -> Result<(Vec<u8>, CallOptions<'static>), Error> {
-    let (body, limit) = with_timeout::<(RString,)>(ruby, args)?;
-    let options = match limit {
-        None => CallOptions::default(),
-        Some(limit) => CallOptions::within(limit.unwrap_or(Duration::MAX)),
-    };
-    Ok((bytes(body.0), options))
 }
 
 /// A copy: Ruby runs, and may change the string, while it is sent.

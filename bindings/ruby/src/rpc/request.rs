@@ -7,6 +7,7 @@ use magnus::{Class as _, Error, Module as _, RModule, RString, Ruby, method};
 use sealwire_rpc::{Code, Request as Inner, Status};
 
 use super::conn::Conn;
+use super::metadata::Metadata;
 use crate::message::binary;
 use crate::{classes, errors, waiting};
 
@@ -23,6 +24,7 @@ pub(crate) struct OneWay {
     /// `None` once it is done with.
     inner: Mutex<Option<sealwire_rpc::OneWay>>,
     body: sealwire_rpc::Body,
+    metadata: sealwire_rpc::Metadata<'static>,
     conn: sealwire_rpc::Conn,
 }
 
@@ -30,6 +32,7 @@ pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     let class = classes::define::<Request>(ruby, rpc, "Request")?;
     class.undef_default_alloc_func();
     class.define_method("body", method!(Request::body, 0))?;
+    class.define_method("metadata", method!(Request::metadata, 0))?;
     class.define_method("conn", method!(Request::conn, 0))?;
     class.define_method("time_left", method!(Request::time_left, 0))?;
     class.define_method("cancelled?", method!(Request::is_cancelled, 0))?;
@@ -43,6 +46,7 @@ pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     let class = classes::define::<OneWay>(ruby, rpc, "OneWay")?;
     class.undef_default_alloc_func();
     class.define_method("body", method!(OneWay::body, 0))?;
+    class.define_method("metadata", method!(OneWay::metadata, 0))?;
     class.define_method("conn", method!(OneWay::conn, 0))?;
     class.define_private_method("done", method!(OneWay::done, 0))
 }
@@ -78,6 +82,10 @@ impl Request {
 
     fn conn(ruby: &Ruby, this: &Self) -> Result<Obj<Conn>, Error> {
         Ok(Conn::wrap(ruby, this.get(ruby)?.conn().clone()))
+    }
+
+    fn metadata(ruby: &Ruby, this: &Self) -> Result<Obj<Metadata>, Error> {
+        Ok(Metadata::wrap(ruby, this.get(ruby)?.metadata()))
     }
 
     /// Seconds that the caller still waits; `nil` for ever.
@@ -143,12 +151,22 @@ fn answered(ruby: &Ruby) -> Error {
 impl OneWay {
     pub(super) fn wrap(ruby: &Ruby, message: sealwire_rpc::OneWay) -> Obj<Self> {
         let (body, conn) = (message.body().clone(), message.conn().clone());
+        let metadata = message.metadata().into_owned();
         let inner = Mutex::new(Some(message));
-        ruby.obj_wrap(OneWay { inner, body, conn })
+        ruby.obj_wrap(OneWay {
+            inner,
+            body,
+            metadata,
+            conn,
+        })
     }
 
     fn body(ruby: &Ruby, this: &Self) -> RString {
         binary(ruby, &this.body)
+    }
+
+    fn metadata(ruby: &Ruby, this: &Self) -> Obj<Metadata> {
+        Metadata::wrap(ruby, this.metadata.borrowed())
     }
 
     fn conn(ruby: &Ruby, this: &Self) -> Obj<Conn> {

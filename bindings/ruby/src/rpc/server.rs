@@ -1,6 +1,7 @@
 //! The answering side.
 
 use magnus::typed_data::Obj;
+use magnus::value::ReprValue as _;
 use magnus::{
     Class as _, Error, Module as _, RArray, RHash, RModule, Ruby, TryConvert as _, Value, method,
 };
@@ -47,6 +48,10 @@ impl Server {
                     "connection_wait" => builder.connection_wait(limits::time(ruby, name, value)?),
                     "handshake_timeout" => {
                         builder.handshake_limit(limits::time(ruby, name, value)?)
+                    }
+                    "reuse_port" => {
+                        let shared = value.to_bool();
+                        builder.socket(|socket| socket.reuse_port(shared))
                     }
                     _ => return Ok(Err(builder)),
                 }))

@@ -166,6 +166,11 @@ pub const SEALWIRE_OPTION_PACKET_PRIORITY: i32 = 59;
 /// How long the system polls the network device for packets before it sleeps, in microseconds; more than the
 /// system's own needs a privilege; Linux. Default: the system's. `ZMQ_BUSY_POLL`.
 pub const SEALWIRE_OPTION_BUSY_POLL_US: i32 = 60;
+/// Switch: other sockets with it, also of other processes, may listen on the TCP ports that are bound to
+/// (`SO_REUSEPORT`), on Linux those of the same user. A new process listens this way beside the one that it replaces. The
+/// system gives each new connection to one of them. For `tcp`, `ws` and `wss`; elsewhere than on Unix binding fails.
+/// Default 0.
+pub const SEALWIRE_OPTION_REUSE_PORT: i32 = 61;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
 /// `ZMQ_ROUTING_ID`.
 pub const SEALWIRE_OPTION_ROUTING_ID: i32 = 100;
@@ -232,6 +237,7 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         | SEALWIRE_OPTION_XSUB_VERBOSE_UNSUBSCRIBE
         | SEALWIRE_OPTION_INVERT_MATCHING
         | SEALWIRE_OPTION_IPV6
+        | SEALWIRE_OPTION_REUSE_PORT
         | SEALWIRE_OPTION_MULTICAST_LOOP
         | SEALWIRE_OPTION_QUEUE_PER_ENDPOINT
         | SEALWIRE_OPTION_TCP_KEEP_ALIVE => 0..=1,
@@ -295,6 +301,7 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_XPUB_NO_DROP => builder.xpub_no_drop(on),
         SEALWIRE_OPTION_INVERT_MATCHING => builder.invert_matching(on),
         SEALWIRE_OPTION_IPV6 => builder.ipv6(on),
+        SEALWIRE_OPTION_REUSE_PORT => builder.reuse_port(on),
         SEALWIRE_OPTION_BACKLOG => builder.backlog(value.try_into().unwrap_or(u32::MAX)),
         SEALWIRE_OPTION_IPC_MODE => builder.ipc_mode(value.try_into().unwrap_or(0)),
         SEALWIRE_OPTION_MULTICAST_HOPS => builder.multicast_hops(octet),

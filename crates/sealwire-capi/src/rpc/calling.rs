@@ -1,4 +1,5 @@
-//! How a client and a connection call: with a copy of the caller's bytes, a time limit, and places for the outcome.
+//! How a client and a connection call: with a copy of the caller's bytes, metadata, a time limit, and places for the
+//! outcome.
 
 use std::ffi::c_void;
 use std::time::Duration;
@@ -7,33 +8,54 @@ use sealwire_rpc::blocking::CallStream;
 use sealwire_rpc::{Body, CallOptions, Error};
 
 use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
+use super::metadata::sealwire_rpc_metadata;
 use super::stream::sealwire_rpc_stream;
 use crate::pointers::{bytes, give, optional_output, output};
+use crate::socket::SEALWIRE_WAIT;
 use crate::status::Failure;
 use crate::time::Wait;
 
-/// What a caller gives for a call.
-pub(super) struct Call {
+/// What a caller gives for a call or message.
+pub(super) struct Call<'a> {
     data: *const c_void,
     size: usize,
+    metadata: Option<&'a sealwire_rpc_metadata>,
     timeout_ms: i64,
 }
 
-impl Call {
-    pub(super) fn new(data: *const c_void, size: usize, timeout_ms: i64) -> Self {
+impl<'a> Call<'a> {
+    pub(super) fn new(
+        data: *const c_void,
+        size: usize,
+        metadata: Option<&'a sealwire_rpc_metadata>,
+        timeout_ms: i64,
+    ) -> Self {
         Call {
             data,
             size,
+            metadata,
             timeout_ms,
         }
     }
 
-    fn parts(&self) -> Result<(&[u8], CallOptions<'static>), Failure> {
+    /// A message that nobody answers, which waits for room as long as the client or server says.
+    pub(super) fn one_way(
+        data: *const c_void,
+        size: usize,
+        metadata: Option<&'a sealwire_rpc_metadata>,
+    ) -> Self {
+        Call::new(data, size, metadata, SEALWIRE_WAIT)
+    }
+
+    fn parts(&self) -> Result<(&[u8], CallOptions<'a>), Failure> {
         let body = bytes(self.data.cast(), self.size, "data")?;
-        let options = match Wait::from_ms(self.timeout_ms)? {
-            Wait::Default => CallOptions::default(),
-            Wait::No => CallOptions::within(Duration::ZERO),
-            Wait::For(limit) => CallOptions::within(limit),
+        let options = CallOptions {
+            limit: match Wait::from_ms(self.timeout_ms)? {
+                Wait::Default => None,
+                Wait::No => Some(Duration::ZERO),
+                Wait::For(limit) => Some(limit),
+            },
+            metadata: self.metadata.map(sealwire_rpc_metadata::metadata),
         };
         Ok((body, options))
     }
@@ -61,16 +83,15 @@ impl Call {
         out.write(give(sealwire_rpc_stream::new(stream)));
         Ok(())
     }
-}
 
-/// Sends a message that nobody answers.
-pub(super) fn send(
-    data: *const c_void,
-    size: usize,
-    error: *mut *mut sealwire_rpc_error,
-    send: impl FnOnce(&[u8]) -> Result<(), Error>,
-) -> Result<(), Failure> {
-    let body = bytes(data.cast(), size, "data")?;
-    let out = optional_output(error, "error")?;
-    send(body).map_err(|error| failed(error, out))
+    /// Sends a message that nobody answers.
+    pub(super) fn send(
+        &self,
+        error: *mut *mut sealwire_rpc_error,
+        send: impl FnOnce(&[u8], CallOptions<'_>) -> Result<(), Error>,
+    ) -> Result<(), Failure> {
+        let (body, options) = self.parts()?;
+        let out = optional_output(error, "error")?;
+        send(body, options).map_err(|error| failed(error, out))
+    }
 }

@@ -6,7 +6,8 @@ use sealwire_fork::Birth;
 use sealwire_rpc::Client;
 
 use super::answer::{sealwire_rpc_error, sealwire_rpc_reply};
-use super::calling::{Call, send};
+use super::calling::Call;
+use super::metadata::sealwire_rpc_metadata;
 use super::request::{SharedHandler, sealwire_rpc_handler};
 use super::stream::sealwire_rpc_stream;
 use crate::options::sealwire_options;
@@ -84,9 +85,24 @@ pub extern "C" fn sealwire_rpc_client_request(
     reply: *mut *mut sealwire_rpc_reply,
     error: *mut *mut sealwire_rpc_error,
 ) -> sealwire_status {
+    sealwire_rpc_client_request_with(client, data, size, None, timeout_ms, reply, error)
+}
+
+/// Calls the server as `sealwire_rpc_client_request` does, with metadata beside the body, which may be NULL for none:
+/// a copy goes with the request, and the caller keeps its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_request_with(
+    client: Option<&sealwire_rpc_client>,
+    data: *const c_void,
+    size: usize,
+    metadata: Option<&sealwire_rpc_metadata>,
+    timeout_ms: i64,
+    reply: *mut *mut sealwire_rpc_reply,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        let call = Call::new(data, size, timeout_ms);
+        let call = Call::new(data, size, metadata, timeout_ms);
         call.request(reply, error, |body, options| {
             client.request_with(body, options)
         })
@@ -109,9 +125,23 @@ pub extern "C" fn sealwire_rpc_client_open(
     out: *mut *mut sealwire_rpc_stream,
     error: *mut *mut sealwire_rpc_error,
 ) -> sealwire_status {
+    sealwire_rpc_client_open_with(client, data, size, None, timeout_ms, out, error)
+}
+
+/// Calls the server as `sealwire_rpc_client_open` does, with metadata as in `sealwire_rpc_client_request_with`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_open_with(
+    client: Option<&sealwire_rpc_client>,
+    data: *const c_void,
+    size: usize,
+    metadata: Option<&sealwire_rpc_metadata>,
+    timeout_ms: i64,
+    out: *mut *mut sealwire_rpc_stream,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        let call = Call::new(data, size, timeout_ms);
+        let call = Call::new(data, size, metadata, timeout_ms);
         call.open(out, error, |body, options| {
             client.conn()?.open(body, options)
         })
@@ -129,9 +159,22 @@ pub extern "C" fn sealwire_rpc_client_send(
     size: usize,
     error: *mut *mut sealwire_rpc_error,
 ) -> sealwire_status {
+    sealwire_rpc_client_send_with(client, data, size, None, error)
+}
+
+/// Sends a message as `sealwire_rpc_client_send` does, with metadata as in `sealwire_rpc_client_request_with`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_send_with(
+    client: Option<&sealwire_rpc_client>,
+    data: *const c_void,
+    size: usize,
+    metadata: Option<&sealwire_rpc_metadata>,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?.client.blocking();
-        send(data, size, error, |body| client.send(body))
+        let message = Call::one_way(data, size, metadata);
+        message.send(error, |body, options| client.send_with(body, options))
     })
 }
 

@@ -5,7 +5,8 @@ use std::ffi::c_void;
 use sealwire_rpc::Conn;
 
 use super::answer::{sealwire_rpc_error, sealwire_rpc_reply};
-use super::calling::{Call, send};
+use super::calling::Call;
+use super::metadata::sealwire_rpc_metadata;
 use super::stream::sealwire_rpc_stream;
 use crate::panics::{free, guard, value};
 use crate::pointers::required;
@@ -35,9 +36,24 @@ pub extern "C" fn sealwire_rpc_conn_request(
     reply: *mut *mut sealwire_rpc_reply,
     error: *mut *mut sealwire_rpc_error,
 ) -> sealwire_status {
+    sealwire_rpc_conn_request_with(conn, data, size, None, timeout_ms, reply, error)
+}
+
+/// Calls the peer as `sealwire_rpc_conn_request` does, with metadata beside the body, which may be NULL for none:
+/// a copy goes with the request, and the caller keeps its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_conn_request_with(
+    conn: Option<&sealwire_rpc_conn>,
+    data: *const c_void,
+    size: usize,
+    metadata: Option<&sealwire_rpc_metadata>,
+    timeout_ms: i64,
+    reply: *mut *mut sealwire_rpc_reply,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        let call = Call::new(data, size, timeout_ms);
+        let call = Call::new(data, size, metadata, timeout_ms);
         call.request(reply, error, |body, options| {
             conn.request_with(body, options)
         })
@@ -55,9 +71,23 @@ pub extern "C" fn sealwire_rpc_conn_open(
     out: *mut *mut sealwire_rpc_stream,
     error: *mut *mut sealwire_rpc_error,
 ) -> sealwire_status {
+    sealwire_rpc_conn_open_with(conn, data, size, None, timeout_ms, out, error)
+}
+
+/// Calls the peer as `sealwire_rpc_conn_open` does, with metadata as in `sealwire_rpc_conn_request_with`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_conn_open_with(
+    conn: Option<&sealwire_rpc_conn>,
+    data: *const c_void,
+    size: usize,
+    metadata: Option<&sealwire_rpc_metadata>,
+    timeout_ms: i64,
+    out: *mut *mut sealwire_rpc_stream,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        let call = Call::new(data, size, timeout_ms);
+        let call = Call::new(data, size, metadata, timeout_ms);
         call.open(out, error, |body, options| conn.open(body, options))
     })
 }
@@ -70,9 +100,22 @@ pub extern "C" fn sealwire_rpc_conn_send(
     size: usize,
     error: *mut *mut sealwire_rpc_error,
 ) -> sealwire_status {
+    sealwire_rpc_conn_send_with(conn, data, size, None, error)
+}
+
+/// Sends a message as `sealwire_rpc_conn_send` does, with metadata as in `sealwire_rpc_conn_request_with`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_conn_send_with(
+    conn: Option<&sealwire_rpc_conn>,
+    data: *const c_void,
+    size: usize,
+    metadata: Option<&sealwire_rpc_metadata>,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
     guard(|| {
         let conn = required(conn, "conn")?.conn.blocking();
-        send(data, size, error, |body| conn.send(body))
+        let message = Call::one_way(data, size, metadata);
+        message.send(error, |body, options| conn.send_with(body, options))
     })
 }
 

@@ -9,6 +9,7 @@ use sealwire_rpc::{Code, OneWay, Request, Status};
 
 use super::answer::sealwire_rpc_reply;
 use super::conn::sealwire_rpc_conn;
+use super::metadata::{LazyMetadata, sealwire_rpc_metadata};
 use super::stream::{next_item, send_item};
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::{free, guard, value};
@@ -25,12 +26,14 @@ pub struct sealwire_rpc_request {
     request: Request,
     birth: Birth,
     peer: LazyPeer,
+    metadata: LazyMetadata,
 }
 
 /// A message that nobody answers. Valid during the callback only.
 pub struct sealwire_rpc_message {
     message: OneWay,
     peer: LazyPeer,
+    metadata: LazyMetadata,
 }
 
 /// Gets each request, which is the callback's from then on: it must be answered, now or later, or
@@ -94,6 +97,7 @@ impl Handler for Callbacks {
             request,
             birth: Birth::now(),
             peer: LazyPeer::default(),
+            metadata: LazyMetadata::default(),
         });
         callback(request, self.user.pointer());
     }
@@ -103,6 +107,7 @@ impl Handler for Callbacks {
             let message = sealwire_rpc_message {
                 message,
                 peer: LazyPeer::default(),
+                metadata: LazyMetadata::default(),
             };
             callback(&raw const message, self.user.pointer());
         }
@@ -181,6 +186,19 @@ pub extern "C" fn sealwire_rpc_request_peer(
         request.map_or(std::ptr::null(), |request| {
             let conn = request.request.conn();
             request.peer.get(|| Some(PeerSource::Call(conn.clone())))
+        })
+    })
+}
+
+/// What the caller sent beside the body, which is theirs to choose: only the connection says who they are.
+/// Belongs to the request. NULL for NULL alone.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_metadata(
+    request: Option<&sealwire_rpc_request>,
+) -> *const sealwire_rpc_metadata {
+    value(std::ptr::null(), || {
+        request.map_or(std::ptr::null(), |request| {
+            request.metadata.get(&request.request.metadata())
         })
     })
 }
@@ -342,6 +360,19 @@ pub extern "C" fn sealwire_rpc_message_peer(
         message.map_or(std::ptr::null(), |message| {
             let conn = message.message.conn();
             message.peer.get(|| Some(PeerSource::Call(conn.clone())))
+        })
+    })
+}
+
+/// What the sender sent beside the body, as `sealwire_rpc_request_metadata`. Belongs to the message. NULL for NULL
+/// alone.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_message_metadata(
+    message: Option<&sealwire_rpc_message>,
+) -> *const sealwire_rpc_metadata {
+    value(std::ptr::null(), || {
+        message.map_or(std::ptr::null(), |message| {
+            message.metadata.get(&message.message.metadata())
         })
     })
 }

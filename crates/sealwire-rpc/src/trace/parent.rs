@@ -1,7 +1,7 @@
 //! `traceparent`: the trace, the caller's span, and whether the trace is recorded (Trace Context, section 3.2).
 
-use std::fmt;
 use std::str::FromStr;
+use std::{fmt, io};
 
 use super::{Hex, TRACEPARENT, TRACESTATE, TraceState};
 use crate::proto::{Metadata, MetadataError};
@@ -99,6 +99,27 @@ impl TraceContext {
         TraceContext {
             parent_id: span_id,
             ..self.clone()
+        }
+    }
+
+    /// Returns [`child`](TraceContext::child), or `None` for a `span_id` of 0, which stands for none.
+    pub fn checked_child(&self, span_id: [u8; 8]) -> Option<Self> {
+        (span_id != [0; 8]).then(|| self.child(span_id))
+    }
+
+    /// Returns [`child`](TraceContext::child) with a random identifier, for a side without a tracer, which passes
+    /// the trace on.
+    ///
+    /// # Errors
+    ///
+    /// An [`io::Error`] if the operating system has no randomness.
+    pub fn random_child(&self) -> io::Result<Self> {
+        loop {
+            let mut span_id = [0; 8];
+            getrandom::fill(&mut span_id).map_err(io::Error::other)?;
+            if let Some(child) = self.checked_child(span_id) {
+                return Ok(child);
+            }
         }
     }
 
@@ -375,5 +396,22 @@ mod tests {
         assert_eq!(TraceContext::of(&binary), None);
         assert_eq!(TraceContext::new([0; 16], [1; 8], true), None);
         assert_eq!(TraceContext::new([1; 16], [0; 8], true), None);
+    }
+
+    #[test]
+    fn children_have_identifiers_of_their_own() {
+        let caller: TraceContext = SAMPLED.parse().unwrap();
+        let caller = caller.with_state(STATE.parse().unwrap());
+        assert_eq!(caller.checked_child([0; 8]), None);
+        assert_eq!(caller.checked_child([7; 8]), Some(caller.child([7; 8])));
+        let (one, other) = (
+            caller.random_child().unwrap(),
+            caller.random_child().unwrap(),
+        );
+        assert_ne!(one.parent_id(), other.parent_id());
+        for child in [one, other] {
+            assert_ne!(child.parent_id(), caller.parent_id());
+            assert_eq!(child.child(caller.parent_id()), caller);
+        }
     }
 }
