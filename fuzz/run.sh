@@ -10,7 +10,7 @@ seconds=${1:-10}
 [ $# -gt 0 ] && shift
 cd "$(dirname "$0")"
 targets=${*:-greeting frames commands metadata keys handshake_client handshake_server \
-handshake_curve handshake_plain connection zws socks datagrams addresses rpc rpc_monte work patterns sealed_file tunnel newplex_state newplex_aestream \
+handshake_curve handshake_plain connection zws socks metrics_request datagrams addresses rpc rpc_monte work patterns sealed_file tunnel newplex_state newplex_aestream \
 newplex_oae2 newplex_decoders newplex_files newplex_handshakes newplex_ciphertexts newplex_transcript}
 host=$(rustc -vV | sed -n 's/^host: //p')
 

@@ -138,11 +138,52 @@ mod tests {
         );
         assert!(failure("head -c 70000 /dev/zero").contains("more than 65536 bytes"));
         assert!(failure("./no-such-vault").contains("exit status: 127"));
+        let no_text = failure("printf '\\377'");
+        assert!(no_text.contains("holds no secret key"), "{no_text}");
+    }
+
+    #[test]
+    fn a_key_of_a_command_that_fails_is_not_used() {
+        let keys = keys::key_pair_from_seed(&[7; 32]);
+        let folder = tempfile::tempdir().unwrap();
+        let stem = folder.path().join("server");
+        let (_, secret) = keys::write_key_pair(stem, &keys).unwrap();
+        let told = failure(&format!("cat '{}'; exit 3", secret.display()));
+        assert!(told.contains("exit status: 3"), "{told}");
+    }
+
+    #[test]
+    fn the_largest_output_is_read_whole_and_a_byte_more_is_an_error() {
+        let printed = |bytes: u64| {
+            let command = format!("head -c {bytes} /dev/zero");
+            SecretSource::Command(&command)
+                .text()
+                .map(|text| text.len() as u64)
+        };
+        assert_eq!(printed(MAX_OUTPUT).ok(), Some(MAX_OUTPUT));
+        assert!(printed(MAX_OUTPUT + 1).is_err());
+    }
+
+    #[test]
+    fn the_help_states_the_time_that_a_command_has() {
+        use clap::CommandFactory as _;
+        let cli = crate::Cli::command();
+        for path in [&["rep"][..], &["tunnel", "listen"], &["tunnel", "connect"]] {
+            let command = path
+                .iter()
+                .try_fold(&cli, |of, name| of.find_subcommand(name));
+            let mut options = command.unwrap().get_arguments();
+            let option = options.find(|option| option.get_long() == Some("secret-key-command"));
+            let help = option.and_then(|option| option.get_help()).unwrap();
+            let limit = format!("within {} s", LIMIT.as_secs());
+            assert!(help.to_string().contains(&limit), "{path:?}: {help}");
+        }
     }
 
     #[test]
     fn a_command_that_does_not_end_is_ended() {
-        let ended = output_of("sleep 3600", Duration::from_millis(50));
+        // Without a limit of its own it ends by itself, with a status of success.
+        let ended = output_of("sleep 45", Duration::from_millis(50));
         let told = ended.err().map(|failure| failure.message().to_owned());
         assert!(told.is_some_and(|told| told.contains("did not end within 50ms")));
     }

@@ -43,12 +43,17 @@ pub(super) fn run(reader: Reader, interval: Duration) -> Result<(), Failure> {
             std::mem::forget(drawing);
         }
     })?;
+    on_terminal(|terminal| show(terminal, first, &news)).map_err(|error| failed(&error))
+}
+
+/// Draws, and gives the terminal back, before a panic is told too.
+fn on_terminal(draws: impl FnOnce(&mut DefaultTerminal) -> io::Result<()>) -> io::Result<()> {
     let beginning = drawing();
     let _restored = Restored;
-    // This has a panic restore it too, before it is told.
-    let mut terminal = try_init().map_err(|error| failed(&error))?;
+    // This has a panic restore it.
+    let mut terminal = try_init()?;
     drop(beginning);
-    show(&mut terminal, first, &news).map_err(|error| failed(&error))
+    draws(&mut terminal)
 }
 
 /// Gives the terminal back, however drawing ends.
@@ -172,5 +177,79 @@ mod tests {
         let mut released = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE);
         released.kind = KeyEventKind::Release;
         assert_eq!(meaning(released), None);
+    }
+
+    /// Set for a process that draws and panics.
+    #[cfg(target_os = "linux")]
+    const PANICS: &str = "SEALWIRE_TEST_PANICS_ON_ITS_TERMINAL";
+
+    /// This test once more, in a process that has a terminal.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_panic_is_told_on_the_terminal_as_it_was() {
+        use std::fs::File;
+        use std::io::Read as _;
+        use std::process::{Command, Stdio};
+
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        use rustix::termios::tcgetattr;
+
+        if std::env::var_os(PANICS).is_some() {
+            let _ = on_terminal(|terminal| {
+                terminal.draw(|frame| frame.render_widget("what is drawn", frame.area()))?;
+                panic!("on purpose");
+            });
+            return;
+        }
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let open = || File::options().read(true).write(true).open(&name).unwrap();
+        let terminal = open();
+        let size = rustix::termios::Winsize {
+            ws_row: 24,
+            ws_col: 100,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+        let before = tcgetattr(&terminal).unwrap().local_modes;
+        let test = thread::current().name().unwrap().to_owned();
+        let mut child = Command::new("setsid")
+            .arg("--ctty")
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", &test, "--nocapture"])
+            .env("TERM", "xterm")
+            .env(PANICS, "1")
+            .stdin(Stdio::from(open()))
+            .stdout(Stdio::from(open()))
+            .stderr(Stdio::from(open()))
+            .spawn()
+            .unwrap();
+        let (tell, told) = mpsc::channel();
+        let mut reader = File::from(master);
+        thread::spawn(move || {
+            let mut bytes = [0; 4_096];
+            while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                if tell.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut all = String::new();
+        while !all.contains("test result") {
+            let more = told.recv_timeout(Duration::from_secs(60));
+            all += &String::from_utf8_lossy(&more.unwrap_or_else(|_| panic!("no end: {all}")));
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(101), "{all}");
+        let at = |text: &str| {
+            all.find(text)
+                .unwrap_or_else(|| panic!("no {text:?}: {all:?}"))
+        };
+        // The other screen, what is drawn there, the way back, and only then the panic.
+        let places = ["\u{1b}[?1049h", "drawn", "\u{1b}[?1049l", "on purpose"].map(at);
+        assert!(places.is_sorted(), "{places:?}: {all:?}");
+        assert_eq!(tcgetattr(&terminal).unwrap().local_modes, before);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::support::{Finished, Keys, Running, run, start, start_interactive};
 
 const ANY: &str = "tcp://127.0.0.1:0";
@@ -149,6 +151,51 @@ fn a_command_that_fails_is_an_error_with_what_it_says() {
     let command = ["check-config", "--secret-key-command", "echo no key"];
     let told = run(&command).expect_code(1).stderr;
     assert!(told.contains("the output of 'echo no key'"), "{told}");
+    let json = run(&[&command[..], &["--json"]].concat()).expect_code(1);
+    let record: Value = serde_json::from_str(json.stderr.lines().next().expect("a line")).unwrap();
+    assert_eq!(record["path"], "the output of 'echo no key'");
+}
+
+#[test]
+fn a_command_is_for_a_key_that_nothing_else_gives_and_somebody_uses() {
+    let keys = Keys::new();
+    let (file, public) = (keys.path("server.key"), keys.path("server.pub"));
+    let command = ["--secret-key-command", "true"];
+    let additional = ["--additional-secret-key-command", "true"];
+    // It ends by itself where it does not refuse.
+    let rep = ["rep", "-b", ANY, "-t", "100ms"];
+    let server = [&rep[..], &["--server", "--allow-anyone"]].concat();
+    for (words, more, problem) in [
+        (
+            &server,
+            [&command[..], &["--secret-key-file", &file]].concat(),
+            "cannot be used with",
+        ),
+        (
+            &server,
+            [&additional[..], &["--additional-secret-key-file", &file]].concat(),
+            "cannot be used with",
+        ),
+        (
+            &rep.to_vec(),
+            [&additional[..], &["--server-key", &public]].concat(),
+            "--server",
+        ),
+        (&rep.to_vec(), command.to_vec(), "the server's public key"),
+        (
+            &rep.to_vec(),
+            [&command[..], &["--mechanism", "null"]].concat(),
+            "uses no keys",
+        ),
+        (
+            &rep.to_vec(),
+            [&command[..], &["--mechanism", "plain"]].concat(),
+            "uses no keys",
+        ),
+    ] {
+        let refused = run(&[&words[..], &more].concat()).expect_code(2).stderr;
+        assert!(refused.contains(problem), "{more:?}: {refused}");
+    }
 }
 
 #[test]

@@ -119,3 +119,65 @@ impl Histogram {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::measures::{QueueDepth, RoundTrip, Traffic};
+
+    #[test]
+    fn each_number_of_a_peer_has_its_name() {
+        let seconds = Duration::from_secs;
+        let depth = |messages| QueueDepth {
+            messages,
+            bytes: messages + 1,
+            most_messages: messages + 2,
+        };
+        let mut numbers = PeerNumbers {
+            age: seconds(1),
+            traffic: Traffic {
+                messages_sent: 2,
+                bytes_sent: 3,
+                messages_received: 4,
+                bytes_received: 5,
+            },
+            dropped: 6,
+            outbound: depth(7),
+            inbound: depth(10),
+            round_trip: Some(RoundTrip {
+                last: seconds(13),
+                min: seconds(14),
+                smoothed: seconds(15),
+            }),
+        };
+        let names = [
+            "age",
+            "messages_sent",
+            "bytes_sent",
+            "messages_received",
+            "bytes_received",
+            "dropped",
+            "outbound_messages",
+            "outbound_bytes",
+            "outbound_most_messages",
+            "inbound_messages",
+            "inbound_bytes",
+            "inbound_most_messages",
+            "round_trip_last",
+            "round_trip_min",
+            "round_trip_smoothed",
+        ];
+        let named = |numbers: &PeerNumbers| -> Vec<(&str, f64)> {
+            let named = numbers.named().into_iter();
+            named
+                .map(|(name, amount)| (name, amount.as_f64()))
+                .collect()
+        };
+        let expected: Vec<_> = names.into_iter().zip((1..).map(f64::from)).collect();
+        assert_eq!(named(&numbers), expected);
+        numbers.round_trip = None;
+        assert_eq!(named(&numbers), expected[..12]);
+    }
+}

@@ -259,3 +259,109 @@ impl PeerMetrics {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::failure::{ConnectionFailure, FailureCause};
+    use crate::measures::{PeerNumbers, QueueDepth, RoundTrip, Traffic};
+    use crate::peer::{Ends, Peer, PeerAddress};
+    use crate::routing_ids::RoutingId;
+
+    #[test]
+    fn each_number_of_a_peer_is_in_the_sample_of_its_name_and_direction() {
+        let seconds = Duration::from_secs;
+        let depth = |messages| QueueDepth {
+            messages,
+            ..QueueDepth::default()
+        };
+        let numbers = PeerNumbers {
+            traffic: Traffic {
+                messages_sent: 1,
+                messages_received: 2,
+                bytes_sent: 3,
+                bytes_received: 4,
+            },
+            dropped: 5,
+            outbound: depth(6),
+            inbound: depth(7),
+            round_trip: Some(RoundTrip {
+                last: seconds(8),
+                min: seconds(9),
+                smoothed: seconds(10),
+            }),
+            ..PeerNumbers::default()
+        };
+        let (of, id) = (SocketType::Push, RoutingId::none());
+        let peer = Arc::new(Peer::inproc("name", 99, true, id, of, Vec::new()));
+        let mut all = Vec::new();
+        let socket = ["0".into(), "PULL".into()];
+        PeerMetrics { peer, numbers }.add_to(&mut all, socket.to_vec());
+        let told: Vec<(&str, Vec<Label>, f64)> = all
+            .into_iter()
+            .map(|it| {
+                let value = it.numbers()[0].amount.as_f64();
+                (it.metric.name, it.labels, value)
+            })
+            .collect();
+        let expected = [
+            ("sealwire_peer_messages_total", Some("out")),
+            ("sealwire_peer_messages_total", Some("in")),
+            ("sealwire_peer_bytes_total", Some("out")),
+            ("sealwire_peer_bytes_total", Some("in")),
+            ("sealwire_peer_dropped_messages_total", None),
+            ("sealwire_peer_queue_messages", Some("out")),
+            ("sealwire_peer_queue_messages", Some("in")),
+            ("sealwire_peer_round_trip_seconds", Some("last")),
+            ("sealwire_peer_round_trip_seconds", Some("min")),
+            ("sealwire_peer_round_trip_seconds", Some("smoothed")),
+        ];
+        let peer = ["0", "PULL", "inproc://name", "99", ""];
+        let expected = expected.iter().zip((1..).map(f64::from));
+        let expected = expected.map(|((name, last), value)| {
+            let labels = peer.into_iter().chain(*last).map(Label::Borrowed);
+            (*name, labels.collect(), value)
+        });
+        assert_eq!(told, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn endpoints_with_the_same_labels_have_one_sample_with_their_sum() {
+        let endpoint: crate::Endpoint = "tcp://127.0.0.1:7".parse().unwrap();
+        let failure = ConnectionFailure {
+            connection: None,
+            ends: Arc::new(Ends::outward(endpoint.clone(), PeerAddress::Unknown)),
+            peer: None,
+            cause: FailureCause::HandshakeEvicted,
+        };
+        let of = |bound, failed| {
+            let mut failures = Failures::default();
+            (0..failed).for_each(|_| failures.note(&failure));
+            EndpointMetrics {
+                endpoint: endpoint.clone(),
+                bound,
+                peers: 0,
+                connections: 0,
+                reconnects: 0,
+                traffic: Traffic::default(),
+                failures,
+            }
+        };
+        let (mut sum, bound) = (of(false, 1), of(true, 8));
+        sum.add(&of(false, 2));
+        let mut all = Vec::new();
+        let socket = ["0".into(), "PUSH".into()];
+        sum.add_to(&mut all, socket.to_vec());
+        bound.add_to(&mut all, socket.to_vec());
+        let failures = all
+            .iter()
+            .filter(|it| it.metric.name == t::ENDPOINT_FAILURES.name);
+        let failures = failures.map(|it| (&*it.labels[2], it.numbers()[0].amount.as_f64()));
+        let expected = [("connected", 3.0), ("bound", 8.0)];
+        assert_eq!(failures.collect::<Vec<_>>(), expected);
+    }
+}

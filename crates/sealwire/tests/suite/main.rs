@@ -12,6 +12,7 @@ mod admission;
 mod async_api;
 mod async_limits;
 mod authentication;
+mod both_sides;
 mod connecting;
 mod dgram;
 mod direct_reading;

@@ -186,6 +186,62 @@ fn a_peer_has_its_numbers_as_they_were_when_accounts_were_asked_for() {
 }
 
 #[test]
+fn a_peer_for_whom_messages_wait_counts_once_it_is_there() {
+    let push = options(SocketType::Push).queue_per_endpoint(true);
+    let push = push.security(Security::plain_text());
+    let push = push.build_blocking().unwrap();
+    push.connect("ipc:///nowhere/at/all").unwrap();
+    push.send("message").unwrap();
+    let metrics = metrics(&push);
+    assert_eq!(metrics.outbound.messages, 1);
+    assert_eq!((metrics.peers.len(), metrics.endpoints[0].peers), (0, 0));
+}
+
+/// Where a message is framed once for several peers.
+#[test]
+fn each_peer_of_a_publisher_has_the_bytes_that_it_was_sent() {
+    let security = Security::plain_text;
+    let [publisher, one, other] = [SocketType::Pub, SocketType::Sub, SocketType::Sub]
+        .map(|it| options(it).security(security()).build_blocking().unwrap());
+    let endpoint = publisher.bind("tcp://127.0.0.1:0").unwrap();
+    for subscriber in [&one, &other] {
+        subscriber.subscribe("").unwrap();
+        subscriber.connect(&endpoint).unwrap();
+    }
+    publisher.wait_subscribed("", 2).unwrap();
+    for _ in 0..20 {
+        publisher.send("message").unwrap();
+    }
+    for subscriber in [&one, &other] {
+        for _ in 0..20 {
+            subscriber.recv().unwrap();
+        }
+    }
+    let peers = metrics(&publisher).peers;
+    assert_eq!(peers.len(), 2);
+    for peer in peers {
+        let traffic = peer.numbers.traffic;
+        assert_eq!((traffic.messages_sent, traffic.bytes_sent), (20, 140));
+        assert_eq!(peer.numbers.outbound.bytes, 0);
+        assert_eq!(peer.peer.numbers().traffic, traffic);
+    }
+}
+
+/// It cannot talk with itself, and both ends of each attempt know.
+#[test]
+fn an_endpoint_that_a_socket_is_bound_and_connected_to_has_two_counts_of_failures() {
+    let pull = options(SocketType::Pull).security(Security::plain_text());
+    let pull = pull.build_blocking().unwrap();
+    let endpoint = pull.bind("tcp://127.0.0.1:0").unwrap();
+    pull.connect(&endpoint).unwrap();
+    eventually("both have failed", || {
+        let endpoints = metrics(&pull).endpoints;
+        assert_eq!((endpoints.len(), endpoints[0].bound), (2, true));
+        endpoints.iter().all(|it| it.failures.total() > 0)
+    });
+}
+
+#[test]
 fn a_connection_that_breaks_counts_after_its_handshake() {
     let path = Path::encrypted();
     let small = path.server(SocketType::Pull).max_message_size(10);

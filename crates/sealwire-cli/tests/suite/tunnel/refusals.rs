@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 
-use super::ends::{ANY, Keys, content, dial, echo, exchange, service};
+use super::ends::{ANY, Keys, as_str, content, dial, echo, exchange, service};
 use crate::support::{Running, run, start};
 
 /// A client of `connector` gets nothing, and not as a clean end.
@@ -57,6 +57,42 @@ fn what_is_allowed_is_read_again_for_each_connection() {
     listener.await_line("bob.pub");
     let (received, ended) = exchange(dial(&entry), content(10));
     assert!(ended.is_ok() && received == content(10));
+}
+
+/// Both ends ask a vault.
+#[test]
+fn secret_keys_come_from_commands_too() {
+    let keys = Keys::new();
+    let from_a_vault = |name: &str, arguments: Vec<String>| {
+        let at = arguments
+            .iter()
+            .position(|word| word == "--secret-key-file");
+        let at = at.expect("a key");
+        let command = format!("cat '{}'", keys.path(name));
+        let mut changed = arguments;
+        changed.splice(at..at + 2, ["--secret-key-command".to_owned(), command]);
+        changed
+    };
+    let mut listener = start(&as_str(&from_a_vault(
+        "server.key",
+        keys.listening(&service(echo), &[]),
+    )));
+    let connecting = keys.connecting("alice", &listener.endpoint(), &[]);
+    let mut connector = start(&as_str(&from_a_vault("alice.key", connecting.clone())));
+    let (received, ended) = exchange(dial(&connector.endpoint()), content(10));
+    assert!(ended.is_ok() && received == content(10));
+
+    let public = from_a_vault("alice.pub", connecting.clone());
+    let told = run(&as_str(&public)).expect_code(1).stderr;
+    assert!(told.contains("the output of 'cat "), "{told}");
+    let both = [&as_str(&connecting)[..], &["--secret-key-command", "true"]].concat();
+    let told = run(&both).expect_code(2).stderr;
+    assert!(told.contains("cannot be used with"), "{told}");
+    let mut neither = connecting;
+    let at = neither.iter().position(|word| word == "--secret-key-file");
+    neither.drain(at.map(|at| at..at + 2).expect("a key"));
+    let told = run(&as_str(&neither)).expect_code(2).stderr;
+    assert!(told.contains("--secret-key-file"), "{told}");
 }
 
 #[test]

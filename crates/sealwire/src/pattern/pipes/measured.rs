@@ -269,10 +269,62 @@ mod tests {
         socket.at(5);
         socket.send(1);
         socket.deliver(1);
+        let one = QueueDepth {
+            messages: 1,
+            bytes: 4,
+            most_messages: 1,
+        };
+        let measured = socket.measured();
+        assert_eq!([measured.outbound, measured.inbound], [one; 2]);
         socket.take(9);
         socket.receive(1);
         assert_eq!(socket.waited(), [(0, 0), (0, 0)]);
-        assert_eq!(socket.measured().traffic.messages_sent, 1);
+        let measured = socket.measured();
+        assert_eq!(
+            (measured.traffic.messages_sent, measured.traffic.bytes_sent),
+            (1, 4)
+        );
+        let none = QueueDepth {
+            messages: 0,
+            bytes: 0,
+            ..one
+        };
+        assert_eq!([measured.outbound, measured.inbound], [none; 2]);
+    }
+
+    #[test]
+    fn a_peer_is_as_old_as_its_connection() {
+        let mut socket = Socket::new(SocketOptions::new(SocketType::Dealer));
+        socket.at(10);
+        socket
+            .scene
+            .attach(&mut *socket.pattern, "203.0.113.6:4711");
+        socket.at(15);
+        let all = (socket.scene.pipes).measurements(&mut QueueDepth::default());
+        let mut ages: Vec<u64> = all.iter().map(|it| it.numbers.age.as_secs()).collect();
+        ages.sort();
+        assert_eq!(ages, [5, 15]);
+    }
+
+    #[test]
+    fn what_is_discarded_is_not_there_and_what_a_peer_left_counts_without_it() {
+        let mut socket = Socket::new(SocketOptions::new(SocketType::Pair));
+        let depth = |messages, most_messages| QueueDepth {
+            messages,
+            bytes: 4 * messages,
+            most_messages,
+        };
+        socket.deliver(3);
+        assert_eq!(socket.scene.pipes.discard_unread_of(socket.peer.id), 3);
+        assert_eq!(socket.measured().inbound, depth(0, 3));
+        socket.deliver(2);
+        // Its own numbers are as they were when they were asked for.
+        socket.measured();
+        assert_eq!(socket.peer.peer.numbers().inbound, depth(2, 3));
+        let _ = socket.scene.pipes.end(socket.peer.id);
+        let mut of_gone = depth(1, 1);
+        assert!(socket.scene.pipes.measurements(&mut of_gone).is_empty());
+        assert_eq!(of_gone, depth(3, 3));
     }
 
     #[test]
