@@ -46,7 +46,8 @@ fn answered(request: &[u8], step: usize, names: HostNames) -> Option<Answer> {
 
 fuzz_target!(|input: Input<'_>| {
     let request = input.request();
-    let step = usize::from(input.step).max(1);
+    // Each piece has all before it parsed again, so that a long request comes in few.
+    let step = usize::from(input.step).max(1 + request.len() / 64);
     let [here, any] = [HostNames::OfThisMachine, HostNames::Any].map(|names| {
         let answer = answered(&request, step, names);
         assert_eq!(answer, answered(&request, MAX_HEAD, names));

@@ -52,9 +52,12 @@ fn tasks_are_done_before_and_after_their_keys_are_replaced() {
     let both = server(&new).with_additional_keys(old.clone());
     distributor.renew_security(both, Withdrawn::End).unwrap();
     is_done("while both are good");
+    let monitor = distributor.monitor();
     worker
         .renew_security(client(new.public()), Withdrawn::End)
         .unwrap();
+    // What it did over the connection that ends might have to be done again.
+    assert_eq!(next(&monitor), Ok(new.public()));
     is_done("under the new key");
     distributor
         .renew_security(server(&new), Withdrawn::End)
