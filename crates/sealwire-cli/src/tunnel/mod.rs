@@ -37,6 +37,7 @@ use crate::interrupt::{self, Stop};
 use crate::newplex::keys;
 use crate::report::ReportOptions;
 use crate::secret_source::SecretSource;
+use crate::service::doors::ListeningOptions;
 use crate::service::{ServiceOptions, notify};
 use admission::within_descriptors;
 use allow::{AllowList, Snapshot};
@@ -139,8 +140,13 @@ pub(crate) struct ConnectOptions {
 struct EndOptions {
     /// Listen here: tcp://HOST:PORT, tcp://*:PORT. Port 0 takes a free one; "listening on ENDPOINT" on
     /// standard error says which
+    #[cfg_attr(unix, arg(required_unless_present = "listen_fds"))]
+    #[cfg_attr(not(unix), arg(required = true))]
     #[arg(short, long, value_name = "ENDPOINT", help_heading = "Connections")]
-    bind: Endpoint,
+    bind: Option<Endpoint>,
+
+    #[command(flatten)]
+    listening: ListeningOptions,
 
     /// Connect to this for each connection: tcp://HOST:PORT. A name is looked up once, at the start
     #[arg(long, value_name = "ENDPOINT", help_heading = "Connections")]
@@ -246,11 +252,14 @@ fn run(
     allowed: Option<(AllowList, Snapshot)>,
     server_key: Option<keys::PublicKey>,
 ) -> Result<(), Failure> {
-    let plain_end = if allowed.is_some() {
-        &ends.to
-    } else {
-        &ends.bind
+    let doors = ends.listening.doors(ends.bind.as_slice())?;
+    let [bind] = doors.endpoints() else {
+        return Err(Failure::usage(format!(
+            "a tunnel listens at one endpoint, and {} are given: each takes a process of its own",
+            doors.endpoints().len()
+        )));
     };
+    let plain_end = if allowed.is_some() { &ends.to } else { bind };
     if plain_end.leaves_the_machine() && !ends.plain_text {
         return Err(Failure::usage(format!(
             "{plain_end}, the plain end of the tunnel, leaves this machine: anyone on the path could \
@@ -264,7 +273,7 @@ fn run(
         None => "tunnel connect",
     };
     service.serve_numbers(command, report, move || numbers.prometheus())?;
-    let bind = resolved(&ends.bind)?;
+    let bind = resolved(bind)?;
     let secret_key = SecretSource::of(
         ends.secret_key_file.as_deref(),
         ends.secret_key_command.as_deref(),
@@ -316,7 +325,14 @@ fn run(
         break_off: Box::new(|| thread::sleep(2 * LEAVE_TIME)),
         json: report.json,
     })?;
-    let bound = system.listen(&bind.addresses).map_err(|error| {
+    #[cfg(unix)]
+    let bound = match doors.into_passed() {
+        Some(listener) => system.take_over(listener),
+        None => system.listen(&bind.addresses, ends.listening),
+    };
+    #[cfg(not(unix))]
+    let bound = system.listen(&bind.addresses, ends.listening);
+    let bound = bound.map_err(|error| {
         let problem = format!("cannot listen on {}: {error}", bind.name);
         Failure::new(Code::Failed, problem)
     })?;
