@@ -18,6 +18,7 @@ use crate::security_options::{
     BackendSecurityOptions, CaptureSecurityOptions, ControlSecurityOptions,
     FrontendSecurityOptions, SecurityChoice, warn_of_plain_text,
 };
+use crate::service::doors::{Doors, ListeningOptions};
 use crate::service::renewal::{RenewalOptions, Renewed};
 use crate::service::{ServiceOptions, alive, notify};
 use crate::sockets::opened::listening;
@@ -92,6 +93,8 @@ pub(crate) struct ProxyOptions {
     #[command(flatten)]
     ipc: IpcOptions,
     #[command(flatten)]
+    listening: ListeningOptions,
+    #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
     renewal: RenewalOptions,
@@ -122,7 +125,7 @@ struct Frontend {
     #[arg(
         long,
         value_name = "ENDPOINT",
-        required_unless_present = "frontend_connect"
+        required_unless_present_any = OTHERS_OF_FRONTEND
     )]
     frontend_bind: Vec<Endpoint>,
 
@@ -142,7 +145,7 @@ struct Backend {
     #[arg(
         long,
         value_name = "ENDPOINT",
-        required_unless_present = "backend_connect"
+        required_unless_present_any = OTHERS_OF_BACKEND
     )]
     backend_bind: Vec<Endpoint>,
 
@@ -150,6 +153,16 @@ struct Backend {
     #[arg(long, value_name = "ENDPOINT", value_parser = parse_endpoint)]
     backend_connect: Vec<Endpoint>,
 }
+
+/// What a side may have in place of an endpoint that it binds.
+#[cfg(unix)]
+const OTHERS_OF_FRONTEND: [&str; 2] = ["frontend_connect", "listen_fds"];
+#[cfg(unix)]
+const OTHERS_OF_BACKEND: [&str; 2] = ["backend_connect", "listen_fds"];
+#[cfg(not(unix))]
+const OTHERS_OF_FRONTEND: [&str; 1] = ["frontend_connect"];
+#[cfg(not(unix))]
+const OTHERS_OF_BACKEND: [&str; 1] = ["backend_connect"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -189,35 +202,38 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         )));
     }
     (options.service).serve_sockets("proxy", options.report)?;
-    let frontend = open(
+    let steering = &options.steering;
+    let [of_front, of_back, of_capture, of_control] = options.listening.doors_by_name([
+        ("frontend", &options.frontend.frontend_bind),
+        ("backend", &options.backend.backend_bind),
+        ("capture", &steering.capture),
+        ("control", &steering.control),
+    ])?;
+    let mut frontend = open(
         front.socket_type(),
         &options.frontend_security.choice(),
-        &options.frontend.frontend_bind,
+        of_front,
         &options.frontend.frontend_connect,
         options,
     )?;
-    let backend = open(
+    let mut backend = open(
         back.socket_type(),
         &options.backend_security.choice(),
-        &options.backend.backend_bind,
+        of_back,
         &options.backend.backend_connect,
         options,
     )?;
-    let steering = &options.steering;
+    for (side, name) in [(&frontend, "frontend"), (&backend, "backend")] {
+        if side.doors.is_empty() && side.connect.is_empty() {
+            return Err(Failure::usage(format!(
+                "--listen-fds: no socket of the name {name} was passed (FileDescriptorName=), and there is no --{name}-bind"
+            )));
+        }
+    }
     let capture_security = options.capture_security.choice();
-    let capture = beside(
-        SocketType::Pub,
-        &steering.capture,
-        &capture_security,
-        options,
-    )?;
+    let mut capture = beside(SocketType::Pub, of_capture, &capture_security, options)?;
     let control_security = options.control_security.choice();
-    let control = beside(
-        SocketType::Rep,
-        &steering.control,
-        &control_security,
-        options,
-    )?;
+    let mut control = beside(SocketType::Rep, of_control, &control_security, options)?;
     let mut reporters = vec![
         Reporter::watch(&frontend.socket, options.report, Some("frontend"))?,
         Reporter::watch(&backend.socket, options.report, Some("backend"))?,
@@ -256,7 +272,7 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         }),
         json: options.report.json,
     })?;
-    for (extra, name) in [(&capture, "capture"), (&control, "control")] {
+    for (extra, name) in [(&mut capture, "capture"), (&mut control, "control")] {
         if let Some(extra) = extra {
             reporters.push(Reporter::watch(&extra.socket, options.report, Some(name))?);
             extra.begin()?;
@@ -264,14 +280,13 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
     }
     let binds = [&frontend, &backend]
         .iter()
-        .any(|side| !side.bind.is_empty());
+        .any(|side| !side.doors.is_empty());
     if !binds {
         notify::awaiting_connection("connecting");
     }
-    frontend.begin()?;
-    backend.begin()?;
+    let bound = [frontend.begin()?, backend.begin()?].concat();
     if binds {
-        notify::ready(&listening(&[&frontend.socket, &backend.socket]));
+        notify::ready(&listening(&bound));
     }
     notify::watch(alive::engine)?;
     let (frontend, backend) = (frontend.socket, backend.socket);
@@ -309,7 +324,7 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
 /// A socket that has yet to bind and connect.
 struct Opened<'a> {
     socket: Socket,
-    bind: &'a [Endpoint],
+    doors: Doors,
     connect: &'a [Endpoint],
 }
 
@@ -321,7 +336,7 @@ impl Opened<'_> {
         choice: fn(&S) -> SecurityChoice<'_>,
         options: &ProxyOptions,
     ) -> Renewed {
-        let endpoints = [self.bind, self.connect].concat();
+        let endpoints = [self.doors.endpoints(), self.connect].concat();
         Renewed {
             socket: self.socket.clone(),
             security: Box::new(move || choice(&security).security(&endpoints)),
@@ -333,49 +348,48 @@ impl Opened<'_> {
 /// A socket beside the two sides, if it has an endpoint.
 fn beside<'a>(
     socket_type: SocketType,
-    bind: &'a [Endpoint],
+    doors: Doors,
     choice: &SecurityChoice<'_>,
-    options: &ProxyOptions,
+    options: &'a ProxyOptions,
 ) -> Result<Option<Opened<'a>>, Failure> {
-    match bind {
-        [] => choice.must_be_empty().map(|()| None),
-        _ => open(socket_type, choice, bind, &[], options).map(Some),
+    match doors.is_empty() {
+        true => choice.must_be_empty().map(|()| None),
+        false => open(socket_type, choice, doors, &[], options).map(Some),
     }
 }
 
 fn open<'a>(
     socket_type: SocketType,
     choice: &SecurityChoice<'_>,
-    bind: &'a [Endpoint],
+    doors: Doors,
     connect: &'a [Endpoint],
     options: &ProxyOptions,
 ) -> Result<Opened<'a>, Failure> {
-    let everywhere = bind.iter().chain(connect);
+    let everywhere = doors.endpoints().iter().chain(connect);
     let security = choice.security(everywhere.clone())?;
     warn_of_plain_text(options.report, &security, everywhere);
     let builder = options
         .web
         .apply(Socket::builder(socket_type).security(security));
-    let builder = options.ipc.apply(builder);
+    let builder = options.listening.apply(options.ipc.apply(builder));
     let socket = options
         .tls
-        .apply(builder, bind, connect)?
+        .apply(builder, doors.endpoints(), connect)?
         .build_blocking()?;
     Ok(Opened {
         socket,
-        bind,
+        doors,
         connect,
     })
 }
 
 impl Opened<'_> {
-    fn begin(&self) -> Result<(), Failure> {
-        for endpoint in self.bind {
-            interrupt::binding(|| self.socket.bind(endpoint.clone()))??;
-        }
+    /// Returns where it listens.
+    fn begin(&mut self) -> Result<Vec<Endpoint>, Failure> {
+        let bound = std::mem::take(&mut self.doors).open(&self.socket)?;
         for endpoint in self.connect {
             self.socket.connect(endpoint.clone())?;
         }
-        Ok(())
+        Ok(bound)
     }
 }

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use clap::Args;
 use sealwire::Endpoint;
-#[cfg(unix)]
-use sealwire::Listener;
 use sealwire_rpc::handler::Pool;
 use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
 
@@ -17,9 +15,11 @@ use crate::interrupt::{self, Stop};
 use crate::programs::{Programs, Trouble, Wanted, exchange};
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, warn_of_plain_text};
+use crate::service::doors::{Doors, ListeningOptions};
 use crate::service::given_up::{self, Kind};
 use crate::service::renewal::RenewalOptions;
 use crate::service::{ServiceOptions, alive, notify};
+use crate::sockets::opened::listening;
 
 /// Options of rpc serve.
 #[derive(Debug, Args)]
@@ -29,17 +29,6 @@ pub(crate) struct ServeOptions {
     #[cfg_attr(not(unix), arg(required = true))]
     #[arg(short, long, value_name = "ENDPOINT", value_parser = super::parse_endpoint)]
     bind: Vec<Endpoint>,
-
-    /// Listen on the sockets that a service manager passed to this process (LISTEN_FDS)
-    #[cfg(unix)]
-    #[arg(long)]
-    listen_fds: bool,
-
-    /// Let another process listen on the same TCP ports, which says so as well (SO_REUSEPORT): the next one, before
-    /// this one ends
-    #[cfg(unix)]
-    #[arg(long)]
-    reuse_port: bool,
 
     #[command(flatten)]
     security: SecurityOptions,
@@ -61,6 +50,9 @@ pub(crate) struct ServeOptions {
     size: SizeOptions,
 
     #[command(flatten)]
+    listening: ListeningOptions,
+
+    #[command(flatten)]
     service: ServiceOptions,
 
     #[command(flatten)]
@@ -72,9 +64,9 @@ pub(crate) struct ServeOptions {
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     (options.service).serve_sockets("rpc serve", options.report)?;
-    let doors = Doors::of(options)?;
-    let security = options.security.choice().security(&doors.endpoints)?;
-    warn_of_plain_text(options.report, &security, &doors.endpoints);
+    let doors = options.listening.doors(&options.bind)?;
+    let security = options.security.choice().security(doors.endpoints())?;
+    warn_of_plain_text(options.report, &security, doors.endpoints());
     let mut limits = Limits::default();
     limits.max_body = options.size.max_size;
     let (program, arguments) = (options.exec.clone(), options.arguments.clone());
@@ -87,15 +79,14 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     })
     .map_err(|error| Failure::new(Code::Failed, format!("cannot start threads: {error}")))?;
     let builder = Server::builder(security).limits(limits);
-    #[cfg(unix)]
-    let builder = builder.socket(|socket| socket.reuse_port(options.reuse_port));
+    let builder = builder.socket(|socket| options.listening.apply(socket));
     let server = builder.build(pool)?;
     let reporter = Reporter::read(server.monitor(), options.report, None)?;
     let serving = server.clone();
     let (renewed, chosen, endpoints) = (
         server.clone(),
         options.security.clone(),
-        doors.endpoints.clone(),
+        doors.endpoints().to_vec(),
     );
     options.renewal.renew(options.report, move |withdrawn| {
         let security = chosen.choice().security(&endpoints)?;
@@ -128,63 +119,9 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     served
 }
 
-/// Where it is to listen.
-struct Doors {
-    /// Endpoints that it binds itself.
-    bind: Vec<Endpoint>,
-    /// Sockets that a service manager opened.
-    #[cfg(unix)]
-    passed: Vec<Listener>,
-    /// The endpoints of both.
-    endpoints: Vec<Endpoint>,
-}
-
-impl Doors {
-    #[cfg(unix)]
-    fn of(options: &ServeOptions) -> Result<Self, Failure> {
-        let bind = options.bind.clone();
-        let mut endpoints = bind.clone();
-        let mut passed = Vec::new();
-        if options.listen_fds {
-            passed = Listener::passed().map_err(sealwire::Error::from)?;
-            if passed.is_empty() {
-                return Err(Failure::usage(
-                    "--listen-fds: no socket was passed (LISTEN_FDS is not set); start the .socket unit",
-                ));
-            }
-        }
-        for listener in &passed {
-            endpoints.push(listener.endpoint().map_err(sealwire::Error::from)?);
-        }
-        Ok(Doors {
-            bind,
-            passed,
-            endpoints,
-        })
-    }
-
-    #[cfg(not(unix))]
-    fn of(options: &ServeOptions) -> Result<Self, Failure> {
-        Ok(Doors {
-            bind: options.bind.clone(),
-            endpoints: options.bind.clone(),
-        })
-    }
-}
-
 /// Serves until the server has ended.
 fn serve(server: &Server, doors: Doors) -> Result<(), Failure> {
-    let mut listening = Vec::new();
-    for endpoint in doors.bind {
-        let bound = interrupt::binding(|| server.bind(endpoint))??;
-        listening.push(bound.to_string());
-    }
-    #[cfg(unix)]
-    for listener in doors.passed {
-        let bound = interrupt::binding(|| server.bind_listener(listener))??;
-        listening.push(bound.to_string());
-    }
-    notify::ready(&format!("listening on {}", listening.join(", ")));
+    notify::ready(&listening(&doors.open(server)?));
     notify::watch(alive::engine)?;
     Ok(server.closed_blocking()?)
 }

@@ -2,6 +2,7 @@
 //! service manager, and the numbers that it serves.
 
 pub(crate) mod alive;
+pub(crate) mod doors;
 pub(crate) mod given_up;
 pub(crate) mod inspection;
 pub(crate) mod metrics;

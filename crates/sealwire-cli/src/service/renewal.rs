@@ -50,28 +50,36 @@ impl RenewalOptions {
         })
     }
 
-    /// Has something read again at SIGHUP. To be called before [`interrupt::finish_on_signal`]. A program with a terminal
-    /// ends when that hangs up.
+    /// Has something read again at SIGHUP, as [`read_again`] does.
     pub(crate) fn renew(
         self,
         report: ReportOptions,
         mut renew: impl FnMut(Withdrawn) -> Result<(), Failure> + Send + 'static,
     ) -> Result<(), Failure> {
-        if io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal() {
-            return Ok(());
-        }
-        interrupt::at_hangup(move || {
-            notify::reloading();
-            match renew(self.withdrawn()) {
-                Ok(()) => report.renewed(),
-                Err(failure) => report.warn(format!(
-                    "keys stay as they were read before: {}",
-                    failure.message()
-                )),
-            }
-            notify::reloaded();
-        })
+        read_again(report, move || renew(self.withdrawn()))
     }
+}
+
+/// Has something read again at SIGHUP. To be called before [`interrupt::finish_on_signal`]. A program with a terminal
+/// ends when that hangs up.
+pub(crate) fn read_again(
+    report: ReportOptions,
+    mut read: impl FnMut() -> Result<(), Failure> + Send + 'static,
+) -> Result<(), Failure> {
+    if io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal() {
+        return Ok(());
+    }
+    interrupt::at_hangup(move || {
+        notify::reloading();
+        match read() {
+            Ok(()) => report.renewed(),
+            Err(failure) => report.warn(format!(
+                "keys stay as they were read before: {}",
+                failure.message()
+            )),
+        }
+        notify::reloaded();
+    })
 }
 
 /// A socket, and where its keys come from.

@@ -47,7 +47,7 @@ impl AnswerOptions {
         match (&endpoints.bind[..], &endpoints.connect[..]) {
             _ if self.echo => Ok(false),
             (_, []) => Ok(false),
-            ([], [_]) => Ok(true),
+            ([], [_]) if !self.connection.listening.takes_passed() => Ok(true),
             _ => Err(Failure::usage(
                 "without --echo either give --bind, to answer those who come, or --connect once, to talk \
                  with the one that is there",

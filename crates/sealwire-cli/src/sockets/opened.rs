@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use sealwire::blocking::Socket;
 use sealwire::{
-    ConnectionFailure, Counters, Error, Event, Message, Monitor, Peer, SocketBuilder, SocketType,
-    waits,
+    ConnectionFailure, Counters, Endpoint, Error, Event, Message, Monitor, Peer, SocketBuilder,
+    SocketType, waits,
 };
 
 use super::options::{ConnectionOptions, EndpointOptions};
@@ -16,6 +16,7 @@ use crate::exit::{Code, Failure};
 use crate::interrupt::{self, Stop};
 use crate::report::Reporter;
 use crate::security_options::warn_of_plain_text;
+use crate::service::doors::Doors;
 use crate::service::given_up::{self, Kind};
 use crate::service::renewal::Renewed;
 use crate::service::{alive, notify};
@@ -40,10 +41,9 @@ struct State {
     counters: OnceLock<Counters>,
 }
 
-/// Where sockets listen, in words.
-pub(crate) fn listening(sockets: &[&Socket]) -> String {
-    let endpoints = sockets.iter().flat_map(|socket| socket.bound_endpoints());
-    let endpoints: Vec<_> = endpoints.map(|endpoint| endpoint.to_string()).collect();
+/// Where a command listens, in words.
+pub(crate) fn listening(endpoints: &[Endpoint]) -> String {
+    let endpoints: Vec<_> = endpoints.iter().map(Endpoint::to_string).collect();
     match endpoints.is_empty() {
         true => "connected".to_owned(),
         false => format!("listening on {}", endpoints.join(", ")),
@@ -90,9 +90,11 @@ impl Opened {
         let (endpoints, report) = (&options.endpoints, options.report);
         let command = socket_type.name().to_ascii_lowercase();
         options.service.serve_sockets(&command, report)?;
-        let everywhere = endpoints.bind.iter().chain(&endpoints.connect);
+        let doors = options.listening.doors(&endpoints.bind)?;
+        let everywhere = doors.endpoints().iter().chain(&endpoints.connect);
         let security = options.security.choice().security(everywhere.clone())?;
-        warn_of_plain_text(report, &security, everywhere);
+        warn_of_plain_text(report, &security, everywhere.clone());
+        let everywhere: Vec<_> = everywhere.cloned().collect();
         let mut builder = Socket::builder(socket_type)
             .security(security)
             .max_message_size(endpoints.max_size)
@@ -104,6 +106,7 @@ impl Opened {
             builder = builder.routing_id(routing_id.as_bytes());
         }
         let builder = options.tuning.apply(builder, endpoints.timeout);
+        let builder = options.listening.apply(builder);
         let builder = options
             .tls
             .apply(builder, &endpoints.bind, &endpoints.connect)?;
@@ -111,7 +114,7 @@ impl Opened {
         let socket = shaped(builder).build_blocking()?;
         let reporter = Reporter::watch(&socket, report, None)?;
         let events = socket.monitor();
-        let (chosen, everywhere) = (options.security.clone(), endpoints.all());
+        let chosen = options.security.clone();
         let renewed = Renewed {
             socket: socket.clone(),
             security: Box::new(move || chosen.choice().security(&everywhere)),
@@ -137,18 +140,16 @@ impl Opened {
             linger: options.tuning.linger().or(endpoints.timeout),
             state,
         };
-        opened.begin(endpoints).inspect_err(|_| {
+        opened.begin(doors, endpoints).inspect_err(|_| {
             // Files of its endpoints are gone before the program is.
             let _ = opened.socket.clone().close_with_linger(Duration::ZERO);
         })?;
         Ok(opened)
     }
 
-    fn begin(&self, endpoints: &EndpointOptions) -> Result<(), Failure> {
-        for endpoint in &endpoints.bind {
-            interrupt::binding(|| self.socket.bind(endpoint.clone()))??;
-        }
-        let awaits_connection = endpoints.bind.is_empty() && !endpoints.are_all_udp();
+    fn begin(&self, doors: Doors, endpoints: &EndpointOptions) -> Result<(), Failure> {
+        let awaits_connection = doors.is_empty() && !endpoints.are_all_udp();
+        let bound = doors.open(&self.socket)?;
         if awaits_connection {
             notify::awaiting_connection("connecting");
         }
@@ -156,7 +157,7 @@ impl Opened {
             self.socket.connect(endpoint.clone())?;
         }
         if !awaits_connection {
-            notify::ready(&listening(&[&self.socket]));
+            notify::ready(&listening(&bound));
         }
         notify::watch(alive::engine)
     }

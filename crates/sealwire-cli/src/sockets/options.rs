@@ -15,6 +15,7 @@ use crate::output::Format;
 use crate::report::ReportOptions;
 use crate::security_options::SecurityOptions;
 use crate::service::ServiceOptions;
+use crate::service::doors::ListeningOptions;
 use crate::service::renewal::RenewalOptions;
 use crate::tls_options::TlsOptions;
 use crate::web_options::WebOptions;
@@ -39,6 +40,9 @@ pub(crate) struct ConnectionOptions {
 
     #[command(flatten)]
     pub(crate) ipc: IpcOptions,
+
+    #[command(flatten)]
+    pub(crate) listening: ListeningOptions,
 
     #[command(flatten)]
     pub(crate) service: ServiceOptions,
@@ -70,12 +74,9 @@ impl ConnectionOptions {
 pub(crate) struct EndpointOptions {
     /// Listen on an endpoint (repeatable): tcp://HOST:PORT, tcp://*:PORT, ipc://PATH, ipc://@NAME,
     /// ws://HOST:PORT/PATH, wss://HOST:PORT/PATH, and for dish and dgram udp://HOST:PORT. Port 0 takes a free one; "listening on ENDPOINT" on standard error says which
-    #[arg(
-        short,
-        long,
-        value_name = "ENDPOINT",
-        required_unless_present = "connect"
-    )]
+    #[cfg_attr(unix, arg(required_unless_present_any = ["connect", "listen_fds"]))]
+    #[cfg_attr(not(unix), arg(required_unless_present = "connect"))]
+    #[arg(short, long, value_name = "ENDPOINT")]
     pub(crate) bind: Vec<Endpoint>,
 
     /// Connect to an endpoint (repeatable), again and again until somebody is there
@@ -125,15 +126,10 @@ impl EndpointOptions {
         Ok(())
     }
 
-    /// Those that are bound and those that are connected.
-    pub(super) fn all(&self) -> Vec<Endpoint> {
-        self.bind.iter().chain(&self.connect).cloned().collect()
-    }
-
     /// Whether no peer can be heard of.
     pub(super) fn are_all_udp(&self) -> bool {
-        let mut all = self.bind.iter().chain(&self.connect);
-        all.all(|endpoint| matches!(endpoint, Endpoint::Udp { .. }))
+        let mut all = self.bind.iter().chain(&self.connect).peekable();
+        all.peek().is_some() && all.all(|endpoint| matches!(endpoint, Endpoint::Udp { .. }))
     }
 }
 

@@ -47,11 +47,6 @@ pub(crate) struct TuningOptions {
     #[arg(long, value_name = "TIME", value_parser = duration::parse_positive, requires = "connect")]
     reconnect_max: Option<Duration>,
 
-    /// Let another process listen on the same TCP ports, which says so as well (SO_REUSEPORT)
-    #[cfg(unix)]
-    #[arg(long, requires = "bind")]
-    reuse_port: bool,
-
     /// Bytes that the system may hold of each connection on their way out [default: the system's]
     #[arg(long, value_name = "BYTES")]
     send_buffer: Option<usize>,
@@ -91,10 +86,6 @@ impl TuningOptions {
             .conflate(self.conflate)
             .linger(self.linger.or(timeout).unwrap_or(FOR_EVER))
             .reconnect(first, longest);
-        #[cfg(unix)]
-        {
-            builder = builder.reuse_port(self.reuse_port);
-        }
         if let Some(interval) = self.heartbeat {
             builder = builder.heartbeat(interval);
         }
@@ -130,15 +121,13 @@ mod tests {
     struct Command {
         #[arg(long)]
         connect: bool,
-        #[arg(long)]
-        bind: bool,
         #[command(flatten)]
         tuning: TuningOptions,
     }
 
     fn parse(arguments: &[&str]) -> TuningOptions {
         let command = Command::parse_from([&["command", "--connect"], arguments].concat());
-        assert!(command.connect && !command.bind);
+        assert!(command.connect);
         command.tuning
     }
 

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sealwire::account::is_exhaustion;
-use sealwire_tunnel::{Channel, Handshake, Identity, PublicKey};
+use sealwire_tunnel::{Channel, Handshake, PublicKey};
 
 use super::failure::{Failed, hex};
+use super::own_keys::{CurrentKeys, OwnKeys};
 use super::relay::{Pumped, Relay};
 use super::world::{Stream, World};
 
@@ -30,10 +31,8 @@ pub(super) struct Target {
 /// What a connection has to know of the tunnel.
 #[derive(Debug)]
 pub(super) struct TunnelSettings {
-    pub(super) identity: Arc<Identity>,
+    pub(super) keys: CurrentKeys,
     pub(super) to: Target,
-    /// As connector: the key that the listener has to have. A listener has none to expect.
-    pub(super) server_key: Option<PublicKey>,
     pub(super) handshake_timeout: Duration,
     pub(super) half_closed_timeout: Duration,
 }
@@ -76,6 +75,8 @@ pub(super) struct TunneledConnection<S> {
     /// There after the handshake.
     relay: Option<Box<Relay>>,
     /// When the stage has to be over.
+    /// Those that it began with.
+    keys: Arc<OwnKeys>,
     deadline: Option<Instant>,
 }
 
@@ -134,6 +135,7 @@ impl<S: Stream> TunneledConnection<S> {
             handshake: None,
             relay: None,
             deadline: Some(now + settings.handshake_timeout),
+            keys: settings.keys.get(),
         }
     }
 
@@ -201,7 +203,7 @@ impl<S: Stream> TunneledConnection<S> {
                     }
                 }
             }
-            Stage::Greeting => self.greet(settings),
+            Stage::Greeting => self.greet(),
             Stage::DialingService => match self.dial.step(&mut self.plain, &settings.to, world)? {
                 Dialled::Waiting => Ok(Wants::Nothing),
                 Dialled::NoDescriptor(error) => Ok(Wants::Descriptor(error)),
@@ -263,13 +265,13 @@ impl<S: Stream> TunneledConnection<S> {
     }
 
     /// Begins the handshake, or goes on with it.
-    fn greet(&mut self, settings: &TunnelSettings) -> Result<Wants, Failed> {
+    fn greet(&mut self) -> Result<Wants, Failed> {
         let Some(socket) = &mut self.sealed else {
             return Ok(Wants::End);
         };
         let handshake = match &mut self.handshake {
             Some(handshake) => handshake,
-            none => none.insert(begin(settings)?),
+            none => none.insert(begin(&self.keys)?),
         };
         let channel = loop {
             match exchange(handshake, socket) {
@@ -279,7 +281,7 @@ impl<S: Stream> TunneledConnection<S> {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Wants::Nothing),
-                Err(error) => return Err(left(error, settings)),
+                Err(error) => return Err(left(error, &self.keys)),
             }
         };
         self.handshake = None;
@@ -291,7 +293,7 @@ impl<S: Stream> TunneledConnection<S> {
         self.peer = Some(peer);
         self.relay = Some(Box::new(Relay::new(outgoing, incoming)));
         self.deadline = None;
-        if settings.server_key.is_some() {
+        if self.keys.server_key.is_some() {
             self.stage = Stage::Relaying;
             Ok(Wants::Announcement)
         } else {
@@ -302,10 +304,10 @@ impl<S: Stream> TunneledConnection<S> {
 }
 
 /// A handshake, as the connector where a server is expected.
-fn begin(settings: &TunnelSettings) -> Result<Box<Handshake>, Failed> {
-    let begun = match settings.server_key {
-        Some(server) => Handshake::connect(&settings.identity, server),
-        None => Handshake::listen(&settings.identity),
+fn begin(keys: &OwnKeys) -> Result<Box<Handshake>, Failed> {
+    let begun = match keys.server_key {
+        Some(server) => Handshake::connect(&keys.identity, server),
+        None => Handshake::listen(&keys.identity),
     };
     let handshake = begun.map_err(|error| Failed::System(error.to_string()))?;
     Ok(Box::new(handshake))
@@ -330,11 +332,11 @@ fn exchange(handshake: &mut Handshake, socket: &mut impl Stream) -> io::Result<u
 }
 
 /// A peer that is gone during the handshake.
-fn left(error: io::Error, settings: &TunnelSettings) -> Failed {
+fn left(error: io::Error, keys: &OwnKeys) -> Failed {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
             Failed::LeftHandshake {
-                ours: hex(settings.identity.public_key()),
+                ours: hex(keys.identity.public_key()),
             }
         }
         _ => Failed::Sealed(error),

@@ -14,6 +14,7 @@ mod connection;
 mod events;
 mod failure;
 mod numbers;
+mod own_keys;
 mod reading;
 mod relay;
 mod server;
@@ -37,11 +38,14 @@ use crate::interrupt::{self, Stop};
 use crate::newplex::keys;
 use crate::report::ReportOptions;
 use crate::secret_source::SecretSource;
+use crate::service::doors::ListeningOptions;
+use crate::service::renewal::read_again;
 use crate::service::{ServiceOptions, notify};
 use admission::within_descriptors;
 use allow::{AllowList, Snapshot};
 use connection::{LEAVE_TIME, Target, TunnelSettings};
 use events::Events;
+use own_keys::{CurrentKeys, OwnKeys};
 use reading::{ReadList, Reading};
 use server::{Limits, Server};
 use world::System;
@@ -69,7 +73,8 @@ Examples:
     --secret-key-file server.key --allow alice.pub --allow clients/
 
 What is allowed is read again all the time: a key that is taken off loses its connections about a second
-later. Told to stop, it takes no more connections and gives those under way --grace to finish.";
+later. At SIGHUP its secret key is read again, for connections that begin from then on; the others go on.
+Told to stop, it takes no more connections and gives those under way --grace to finish.";
 
 const CONNECT: &str = "\
 Examples:
@@ -77,7 +82,8 @@ Examples:
     --server-key server.pub --secret-key-file alice.key
 
 Anyone who can connect to --bind acts in the name of --secret-key-file: bind to this machine only. Our own
-key is shown to nobody but the owner of --server-key.";
+key is shown to nobody but the owner of --server-key. At SIGHUP both are read again, for connections that
+begin from then on; the others go on.";
 
 /// What to do
 #[derive(Debug, Subcommand)]
@@ -139,13 +145,29 @@ pub(crate) struct ConnectOptions {
 struct EndOptions {
     /// Listen here: tcp://HOST:PORT, tcp://*:PORT. Port 0 takes a free one; "listening on ENDPOINT" on
     /// standard error says which
+    #[cfg_attr(unix, arg(required_unless_present = "listen_fds"))]
+    #[cfg_attr(not(unix), arg(required = true))]
     #[arg(short, long, value_name = "ENDPOINT", help_heading = "Connections")]
-    bind: Endpoint,
+    bind: Option<Endpoint>,
+
+    #[command(flatten)]
+    listening: ListeningOptions,
 
     /// Connect to this for each connection: tcp://HOST:PORT. A name is looked up once, at the start
     #[arg(long, value_name = "ENDPOINT", help_heading = "Connections")]
     to: Endpoint,
 
+    #[command(flatten)]
+    secret: SecretOptions,
+
+    /// Let the plain end leave this machine: anyone on the path there can read and write
+    #[arg(long, help_heading = "Security")]
+    plain_text: bool,
+}
+
+/// Our key, and the purpose that it is for.
+#[derive(Debug, Clone, Args)]
+struct SecretOptions {
     /// Our secret key, as 'sealwire newplex keygen --out STEM' writes it
     #[arg(
         long,
@@ -164,10 +186,6 @@ struct EndOptions {
     )]
     secret_key_command: Option<String>,
 
-    /// Let the plain end leave this machine: anyone on the path there can read and write
-    #[arg(long, help_heading = "Security")]
-    plain_text: bool,
-
     /// Application and purpose; the same on both sides
     #[arg(
         long,
@@ -176,6 +194,22 @@ struct EndOptions {
         help_heading = "Security"
     )]
     domain: String,
+}
+
+impl SecretOptions {
+    /// Reads our key, and as connector that of the listener.
+    fn read(&self, server_key: Option<&str>) -> Result<OwnKeys, Failure> {
+        let source = SecretSource::of(
+            self.secret_key_file.as_deref(),
+            self.secret_key_command.as_deref(),
+        );
+        let source = source.ok_or_else(|| Failure::usage("the secret key is missing"))?;
+        let server_key = server_key.map(keys::read_public_or_digits).transpose()?;
+        Ok(OwnKeys {
+            identity: Arc::new(Identity::new(&self.domain, keys::secret_of(source)?)),
+            server_key,
+        })
+    }
 }
 
 /// How much, and how long.
@@ -215,7 +249,6 @@ impl TunnelCommand {
                 )
             }
             TunnelCommand::Connect(options) => {
-                let key = keys::read_public_or_digits(&options.server_key)?;
                 let (ends, limits) = (&options.ends, &options.limits);
                 run(
                     ends,
@@ -223,7 +256,7 @@ impl TunnelCommand {
                     &options.service,
                     options.report,
                     None,
-                    Some(key),
+                    Some(options.server_key.clone()),
                 )
             }
         }
@@ -244,13 +277,16 @@ fn run(
     service: &ServiceOptions,
     report: ReportOptions,
     allowed: Option<(AllowList, Snapshot)>,
-    server_key: Option<keys::PublicKey>,
+    server_key: Option<String>,
 ) -> Result<(), Failure> {
-    let plain_end = if allowed.is_some() {
-        &ends.to
-    } else {
-        &ends.bind
+    let doors = ends.listening.doors(ends.bind.as_slice())?;
+    let [bind] = doors.endpoints() else {
+        return Err(Failure::usage(format!(
+            "a tunnel listens at one endpoint, and {} are given: each takes a process of its own",
+            doors.endpoints().len()
+        )));
     };
+    let plain_end = if allowed.is_some() { &ends.to } else { bind };
     if plain_end.leaves_the_machine() && !ends.plain_text {
         return Err(Failure::usage(format!(
             "{plain_end}, the plain end of the tunnel, leaves this machine: anyone on the path could \
@@ -264,16 +300,20 @@ fn run(
         None => "tunnel connect",
     };
     service.serve_numbers(command, report, move || numbers.prometheus())?;
-    let bind = resolved(&ends.bind)?;
-    let secret_key = SecretSource::of(
-        ends.secret_key_file.as_deref(),
-        ends.secret_key_command.as_deref(),
-    );
-    let secret_key = secret_key.ok_or_else(|| Failure::usage("the secret key is missing"))?;
+    let bind = resolved(bind)?;
+    let read = {
+        let secret = ends.secret.clone();
+        move || secret.read(server_key.as_deref())
+    };
+    let keys = CurrentKeys::new(read()?);
+    let renewed = keys.clone();
+    read_again(report, move || {
+        renewed.replace(read()?);
+        Ok(())
+    })?;
     let settings = TunnelSettings {
-        identity: Arc::new(Identity::new(&ends.domain, keys::secret_of(secret_key)?)),
+        keys,
         to: resolved(&ends.to)?,
-        server_key,
         handshake_timeout: limits.handshake_timeout,
         half_closed_timeout: limits.half_closed_timeout,
     };
@@ -316,7 +356,14 @@ fn run(
         break_off: Box::new(|| thread::sleep(2 * LEAVE_TIME)),
         json: report.json,
     })?;
-    let bound = system.listen(&bind.addresses).map_err(|error| {
+    #[cfg(unix)]
+    let bound = match doors.into_passed() {
+        Some(listener) => system.take_over(listener),
+        None => system.listen(&bind.addresses, ends.listening),
+    };
+    #[cfg(not(unix))]
+    let bound = system.listen(&bind.addresses, ends.listening);
+    let bound = bound.map_err(|error| {
         let problem = format!("cannot listen on {}: {error}", bind.name);
         Failure::new(Code::Failed, problem)
     })?;

@@ -15,6 +15,7 @@ use sealwire_tunnel::{Identity, PublicKey, SecretKey};
 use super::allow::{Keys, Snapshot};
 use super::connection::{Target, TunnelSettings};
 use super::events::Events;
+use super::own_keys::{CurrentKeys, OwnKeys};
 use super::reading::ReadList;
 use super::server::{Limits, Server};
 use crate::exit::Failure;
@@ -134,12 +135,14 @@ fn end(
     allowed: Option<(Box<dyn ReadList>, Snapshot)>,
 ) -> Server<Simulated> {
     let settings = TunnelSettings {
-        identity: Arc::new(identity),
+        keys: CurrentKeys::new(OwnKeys {
+            identity: Arc::new(identity),
+            server_key,
+        }),
         to: Target {
             name: format!("host {to}"),
             addresses: [(address(to), PORT).into()].into(),
         },
-        server_key,
         handshake_timeout: Duration::from_secs(10),
         half_closed_timeout: Duration::from_secs(20),
     };

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clap::Args;
+#[cfg(unix)]
+use sealwire::Listener;
 use sealwire::{Endpoint, Message};
 use sealwire_rpc::work::{Distributor, Error};
 
@@ -18,10 +20,12 @@ use crate::interrupt::{self, Stop};
 use crate::output::Format;
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{SecurityOptions, warn_of_plain_text};
+use crate::service::doors::{Doors, ListeningOptions, Listens};
 use crate::service::given_up::{self, Kind};
 use crate::service::renewal::RenewalOptions;
 use crate::service::{ServiceOptions, alive, notify};
 use crate::sockets::input::Input;
+use crate::sockets::opened::listening;
 use crate::sockets::options::OutputOptions;
 use crate::threads;
 
@@ -29,7 +33,9 @@ use crate::threads;
 #[derive(Debug, Args)]
 pub(crate) struct ServeOptions {
     /// Listen on an endpoint (repeatable): tcp://HOST:PORT, ipc://PATH. Port 0 takes a free one
-    #[arg(short, long, value_name = "ENDPOINT", required = true, value_parser = super::parse_endpoint)]
+    #[cfg_attr(unix, arg(required_unless_present = "listen_fds"))]
+    #[cfg_attr(not(unix), arg(required = true))]
+    #[arg(short, long, value_name = "ENDPOINT", value_parser = super::parse_endpoint)]
     bind: Vec<Endpoint>,
 
     #[command(flatten)]
@@ -67,6 +73,9 @@ pub(crate) struct ServeOptions {
     output: OutputOptions,
 
     #[command(flatten)]
+    listening: ListeningOptions,
+
+    #[command(flatten)]
     service: ServiceOptions,
 
     #[command(flatten)]
@@ -81,6 +90,17 @@ fn parse_count(text: &str) -> Result<usize, String> {
         Ok(0) => Err("at least 1".to_owned()),
         Ok(count) => Ok(count),
         Err(_) => Err("write a number of tasks".to_owned()),
+    }
+}
+
+impl Listens for Distributor {
+    fn bind(&self, endpoint: Endpoint) -> Result<Endpoint, Failure> {
+        Distributor::bind(self, endpoint).map_err(failed)
+    }
+
+    #[cfg(unix)]
+    fn bind_listener(&self, listener: Listener) -> Result<Endpoint, Failure> {
+        Distributor::bind_listener(self, listener).map_err(failed)
     }
 }
 
@@ -104,9 +124,11 @@ impl Rest {
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     let left = options.left.as_deref().map(Left::open).transpose()?;
-    let security = options.security.choice().security(&options.bind)?;
-    warn_of_plain_text(options.report, &security, &options.bind);
+    let doors = options.listening.doors(&options.bind)?;
+    let security = options.security.choice().security(doors.endpoints())?;
+    warn_of_plain_text(options.report, &security, doors.endpoints());
     let distributor = Distributor::builder(security)
+        .socket(|socket| options.listening.apply(socket))
         .max_attempts(options.attempts)
         .attempt_limit(options.attempt_limit)
         .retry_delay(options.retry_delay)
@@ -124,7 +146,7 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     let (renewed, chosen, endpoints) = (
         distributor.clone(),
         options.security.clone(),
-        options.bind.clone(),
+        doors.endpoints().to_vec(),
     );
     options.renewal.renew(options.report, move |withdrawn| {
         let security = chosen.choice().security(&endpoints)?;
@@ -142,7 +164,7 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     let (tell_rest, told_rest) = mpsc::channel();
     let (told, format) = (distributor.clone(), options.output.format(options.report));
     let telling = threads::spawn(move || tell(&told, format, left, &told_rest))?;
-    let served = serve(&distributor, options, &rest);
+    let served = serve(&distributor, doors, &rest);
     rest.end(&distributor);
     let not_done = std::mem::take(&mut *rest.lock());
     // Some may have been set aside a moment ago.
@@ -175,13 +197,8 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
 }
 
 /// Serves until all is read and each task has an outcome, or the distributor is ended.
-fn serve(distributor: &Distributor, options: &ServeOptions, rest: &Rest) -> Result<(), Failure> {
-    let mut listening = Vec::new();
-    for endpoint in &options.bind {
-        let bound = interrupt::binding(|| distributor.bind(endpoint.clone()))?.map_err(failed)?;
-        listening.push(bound.to_string());
-    }
-    notify::ready(&format!("listening on {}", listening.join(", ")));
+fn serve(distributor: &Distributor, doors: Doors, rest: &Rest) -> Result<(), Failure> {
+    notify::ready(&listening(&doors.open(distributor)?));
     notify::watch(alive::engine)?;
     // Tasks that were added before a failure are finished all the same.
     let read = read(distributor, rest);

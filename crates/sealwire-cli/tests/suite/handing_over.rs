@@ -1,7 +1,8 @@
 //! A server is restarted under load, and its clients notice nothing: the listener goes from one process to the next.
 
 use std::collections::{BTreeSet, HashMap};
-use std::net::{SocketAddr, TcpListener};
+use std::io::Read as _;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -80,14 +81,13 @@ impl Service {
     }
 
     fn command(&self, listen: &[&str]) -> Arguments {
+        self.command_with(listen, "read x; echo \"$x\" >>\"$0\"; echo \"$x\"")
+    }
+
+    /// The same with another program, whose `$0` is the file that it writes to.
+    fn command_with(&self, listen: &[&str], program: &str) -> Arguments {
         let (key, log) = (self.keys.path("server.key"), self.keys.path("log"));
-        let answer = [
-            "sh",
-            "--",
-            "-c",
-            "read x; echo \"$x\" >>\"$0\"; echo \"$x\"",
-            &log,
-        ];
+        let answer = ["sh", "--", "-c", program, &log];
         let serve = ["rpc", "serve", "--grace", "60s"];
         let security = ["--server", "--secret-key-file", &key, "--allow-anyone"];
         let all = [&serve[..], listen, &security, &["--exec"], &answer];
@@ -241,7 +241,7 @@ fn two_processes_share_a_listener_while_one_takes_over() {
     });
 }
 
-/// Without a service manager. Connections that the old one had not accepted are reset, and made again.
+/// Without a service manager.
 #[test]
 fn two_listeners_share_a_port_while_one_takes_over() {
     let service = Service::shared();
@@ -250,6 +250,45 @@ fn two_listeners_share_a_port_while_one_takes_over() {
         old.terminated().expect_code(0);
         new
     });
+}
+
+/// Those who wait for the old one to accept them are greeted before it goes: none is reset.
+#[test]
+fn who_waits_at_the_old_listener_of_a_port_is_greeted() {
+    const WAIT: usize = 48;
+    const GREETING: usize = 64;
+    let service = Service::shared();
+    let endpoint = service.endpoint();
+    let shared = ["--bind", &endpoint, "--reuse-port"];
+    // A call under way keeps the process there.
+    let until_told =
+        "read x; echo begun >\"$0\"; while [ ! -e \"$0.end\" ]; do sleep 0.05; done; echo \"$x\"";
+    let mut old = start(&service.command_with(&shared, until_told).each());
+    old.endpoint();
+    let client = service.client();
+    let calling = thread::spawn(move || {
+        let client = client.blocking();
+        client.request_with(&b"one"[..], CallOptions::within(TIMEOUT))
+    });
+    let log = service.keys.path("log");
+    eventually("a call is under way", || Path::new(&log).exists());
+    let new = service.start();
+    old.signal("-STOP");
+    let address = endpoint.trim_start_matches("tcp://").to_owned();
+    let connect = |_| TcpStream::connect(&address).expect("a connection");
+    let strangers: Vec<_> = (0..WAIT).map(connect).collect();
+    old.terminate();
+    old.signal("-CONT");
+    for mut stranger in strangers {
+        stranger.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+        let greeted = stranger.read_exact(&mut [0; GREETING]);
+        greeted.expect("a greeting of one of the two");
+    }
+    std::fs::write(format!("{log}.end"), "").expect("a file");
+    let answer = calling.join().expect("the client").expect("an answer");
+    assert_eq!(&answer[..], b"one\n");
+    old.finish().expect_code(0);
+    new.terminated().expect_code(0);
 }
 
 /// A port is shared with listeners that share it as well.

@@ -8,6 +8,8 @@ mod bench;
 mod check_config;
 mod demo;
 mod doctor;
+#[cfg(target_os = "linux")]
+mod doors;
 mod every_type;
 mod failures;
 #[cfg(target_os = "linux")]

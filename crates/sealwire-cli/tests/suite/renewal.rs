@@ -338,3 +338,83 @@ fn work_changes_its_keys_too() {
     let old = files.tries(&endpoint, "server.pub", &["--as", "peer"]);
     old.expect_code(OTHER_KEY);
 }
+
+/// Both ends of a tunnel get other keys. Connections under the old ones go on, and new ones have the new keys.
+#[test]
+fn a_tunnel_changes_its_keys_under_its_connections() {
+    use crate::support::eventually;
+    use crate::tunnel::ends::{self, dial, echo, exchange, service};
+    use std::io::{Read as _, Write as _};
+
+    let keys = ends::Keys::new();
+    for name in ["next-server", "next-alice"] {
+        run(&["newplex", "keygen", "--out", &keys.path(name)]).expect_code(0);
+    }
+    let put = |key: &str, file: &str| {
+        let made = keys.path("made");
+        fs::copy(keys.path(key), &made).expect("a copy");
+        fs::rename(made, keys.path(file)).expect("in place");
+    };
+    let now = ["now.key", "known.pub", "own.key", "allowed"].map(|file| keys.path(file));
+    let [secret, known, own, allowed] = &now;
+    put("server.key", "now.key");
+    put("server.pub", "known.pub");
+    put("alice.key", "own.key");
+    put("alice.pub", "allowed");
+    let to = service(echo);
+    let ends = ["tunnel", "listen", "-b", ANY, "--to", &to];
+    let security = ["--secret-key-file", secret, "--allow", allowed];
+    let mut listening = start(&[&ends[..], &security].concat());
+    let outer = listening.endpoint();
+    let connect = |server: &str| {
+        let ends = ["tunnel", "connect", "-b", ANY, "--to", &outer];
+        let security = ["--secret-key-file", own, "--server-key", server];
+        start(&[&ends[..], &security].concat())
+    };
+    let mut connecting = connect(known);
+    let entry = connecting.endpoint();
+    let mut standing = dial(&entry);
+    let mut says = |text: &[u8]| {
+        standing.write_all(text).expect("it is open");
+        let mut back = vec![0; text.len()];
+        standing.read_exact(&mut back).expect("it comes back");
+        assert_eq!(back, text);
+    };
+    says(b"before");
+
+    // A file that is not a key changes nothing.
+    fs::write(keys.path("now.key"), "no key\n").expect("a file");
+    listening.signal("-HUP");
+    listening.await_line("keys stay as they were");
+    let through = |entry: &str| {
+        let (received, ended) = exchange(dial(entry), b"a new connection".to_vec());
+        ended.is_ok() && received == b"a new connection"
+    };
+    assert!(through(&entry));
+
+    put("next-server.key", "now.key");
+    let both = [keys.path("alice.pub"), keys.path("next-alice.pub")];
+    let both = both.map(|file| fs::read_to_string(file).expect("a key"));
+    fs::write(keys.path("made"), both.concat()).expect("a file");
+    fs::rename(keys.path("made"), allowed).expect("in place");
+    listening.signal("-HUP");
+    listening.await_line(READ_AGAIN);
+    // This one still expects the old key.
+    assert!(!through(&entry));
+    says(b"between");
+    put("next-server.pub", "known.pub");
+    put("next-alice.key", "own.key");
+    connecting.signal("-HUP");
+    connecting.await_line(READ_AGAIN);
+    assert!(through(&entry));
+    says(b"after");
+
+    // It is alice's new key that the new connections have: without it they are refused.
+    put("alice.pub", "allowed");
+    eventually("the new key is refused", || !through(&entry));
+    says(b"still there");
+    drop(standing);
+    for running in [connecting, listening] {
+        running.terminated().expect_code(0);
+    }
+}

@@ -69,11 +69,23 @@ pub(crate) fn start_command(command: &mut Command) -> Running {
 /// Starts the program as a service manager does, with a listener as the one socket that is passed to it.
 #[cfg(unix)]
 pub(crate) fn start_passed(listener: &std::net::TcpListener, arguments: &[&str]) -> Running {
+    start_passed_as("", "/dev/null", listener, arguments)
+}
+
+/// The same with a name for that socket, and a file for its input.
+#[cfg(unix)]
+pub(crate) fn start_passed_as(
+    name: &str,
+    input: &str,
+    listener: &std::net::TcpListener,
+    arguments: &[&str],
+) -> Running {
     // The shell becomes the program, whose number LISTEN_PID has to be.
-    const PASS: &str = "export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$@\" 3<&0 0</dev/null";
+    const PASS: &str = "export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$@\" 3<&0 0<\"$INPUT\"";
     let listener = listener.try_clone().expect("a descriptor");
     let mut command = Command::new("sh");
     command.args(["-c", PASS, "sh", env!("CARGO_BIN_EXE_sealwire")]);
+    command.env("LISTEN_FDNAMES", name).env("INPUT", input);
     let descriptor = std::os::fd::OwnedFd::from(listener);
     start_with_stdin(command.args(arguments), descriptor.into())
 }

@@ -99,6 +99,20 @@ impl Listener {
         }
     }
 
+    /// How many connections it takes before it is closed: as many as may be in their handshake, as each further one
+    /// would end another. None where another process goes on with those who wait.
+    pub(super) fn last_accepts(&self) -> usize {
+        match self.listener.is_passed() {
+            true => 0,
+            false => self.limits.all_handshakes,
+        }
+    }
+
+    /// Nobody finds it any more, where that is a matter of a file.
+    pub(super) fn remove_file(&mut self) {
+        self.listener.remove_file();
+    }
+
     pub(super) fn source_mut(&mut self) -> &mut BoundListener {
         &mut self.listener
     }

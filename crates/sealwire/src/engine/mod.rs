@@ -14,6 +14,8 @@
 //! itself (see `shared`): on an idle connection a hand-over between threads takes most of the time.
 
 mod bursts;
+#[cfg(test)]
+mod closing_listener_tests;
 mod connector;
 mod datagrams;
 mod decisions;

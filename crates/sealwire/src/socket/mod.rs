@@ -169,7 +169,9 @@ impl Socket {
     }
 
     /// Stops listening on an endpoint, which is given as [`bind`](Socket::bind) returned it. Connections that
-    /// came through it stay; [`unbind_and_disconnect`](Socket::unbind_and_disconnect) ends them.
+    /// came through it stay; [`unbind_and_disconnect`](Socket::unbind_and_disconnect) ends them. Those that the system has
+    /// completed and that wait are accepted first, but for a listener that [was passed](Socket::bind_listener): its next
+    /// owner has them.
     ///
     /// # Errors
     ///

@@ -47,7 +47,7 @@ impl BoundListener {
     /// Where it listens.
     pub(crate) fn local_address(&self) -> Option<PeerAddress> {
         match self {
-            BoundListener::Tcp(listener) => listener.local_addr().ok().map(PeerAddress::Tcp),
+            BoundListener::Tcp { listener, .. } => listener.local_addr().ok().map(PeerAddress::Tcp),
             #[cfg(unix)]
             BoundListener::Unix { address, .. } => Some(address.clone()),
             #[cfg(any(test, feature = "simulation"))]
@@ -58,7 +58,7 @@ impl BoundListener {
     /// The number of its descriptor.
     pub(crate) fn descriptor(&self) -> Option<i32> {
         match self {
-            BoundListener::Tcp(listener) => number(listener),
+            BoundListener::Tcp { listener, .. } => number(listener),
             #[cfg(unix)]
             BoundListener::Unix { listener, .. } => number(listener),
             #[cfg(any(test, feature = "simulation"))]

@@ -155,9 +155,10 @@ impl Listener {
         let address = socket.local_addr()?;
         if let Some(address) = address.as_socket() {
             options.tcp.prepare_listener(&socket, address)?;
-            return Ok(BoundListener::Tcp(mio::net::TcpListener::from_std(
-                socket.into(),
-            )));
+            return Ok(BoundListener::Tcp {
+                listener: mio::net::TcpListener::from_std(socket.into()),
+                is_passed: true,
+            });
         }
         let address = match endpoint_of(&address) {
             Some(Ok(Endpoint::IpcAbstract(name))) => PeerAddress::Ipc(format!("@{name}").into()),
@@ -165,9 +166,10 @@ impl Listener {
             _ => PeerAddress::Unknown,
         };
         Ok(BoundListener::Unix {
-            _file: None,
+            file: None,
             listener: mio::net::UnixListener::from_std(socket.into()),
             address,
+            is_passed: true,
             _directory: None,
         })
     }

@@ -26,13 +26,19 @@ use crate::peer::PeerAddress;
 
 /// A listening socket; closing it also removes the file of a Unix socket.
 pub(crate) enum BoundListener {
-    Tcp(TcpListener),
+    Tcp {
+        listener: TcpListener,
+        /// Somebody else opened it, and may go on accepting.
+        is_passed: bool,
+    },
     #[cfg(unix)]
     Unix {
         /// Removed before the socket is closed; none where somebody else made it.
-        _file: Option<SocketFile>,
+        file: Option<SocketFile>,
         listener: UnixListener,
         address: PeerAddress,
+        /// Somebody else opened it, and may go on accepting.
+        is_passed: bool,
         /// Made for the file alone, and removed behind it.
         _directory: Option<PrivateDirectory>,
     },
@@ -70,9 +76,10 @@ pub(crate) fn listen(
             let address = PeerAddress::Ipc(format!("@{name}").into());
             Ok((
                 BoundListener::Unix {
-                    _file: None,
+                    file: None,
                     listener,
                     address,
+                    is_passed: false,
                     _directory: None,
                 },
                 endpoint.clone(),
@@ -97,7 +104,11 @@ fn bind_tcp(
         "*" => host.to_owned(),
         _ => address.ip().to_string(),
     };
-    Ok((BoundListener::Tcp(listener), host, address.port()))
+    let listener = BoundListener::Tcp {
+        listener,
+        is_passed: false,
+    };
+    Ok((listener, host, address.port()))
 }
 
 fn listen_tcp(host: &str, port: u16, options: &TcpOptions) -> io::Result<TcpListener> {
@@ -193,9 +204,10 @@ fn listen_path(
     };
     let (socket, file) = socket_file::listen(path, options.ipc_mode, backlog, replace)?;
     Ok(BoundListener::Unix {
-        _file: Some(file),
+        file: Some(file),
         listener: UnixListener::from_std(socket.into()),
         address: PeerAddress::Ipc(path.into()),
+        is_passed: false,
         _directory: directory,
     })
 }
@@ -203,7 +215,7 @@ fn listen_path(
 impl BoundListener {
     pub(crate) fn accept(&self) -> io::Result<(Stream, PeerAddress)> {
         match self {
-            BoundListener::Tcp(listener) => {
+            BoundListener::Tcp { listener, .. } => {
                 let (stream, address) = listener.accept()?;
                 Ok((Stream::Tcp(stream), PeerAddress::Tcp(unmapped(address))))
             }
@@ -222,12 +234,32 @@ impl BoundListener {
         }
     }
 
+    /// Whether another process may go on accepting those who wait.
+    pub(crate) fn is_passed(&self) -> bool {
+        match self {
+            BoundListener::Tcp { is_passed, .. } => *is_passed,
+            #[cfg(unix)]
+            BoundListener::Unix { is_passed, .. } => *is_passed,
+            #[cfg(any(test, feature = "simulation"))]
+            BoundListener::Simulated(_) => false,
+        }
+    }
+
+    /// Removes the file of a Unix socket before the socket is closed: nobody finds it from then on, and those who have
+    /// are still to be accepted.
+    pub(crate) fn remove_file(&mut self) {
+        #[cfg(unix)]
+        if let BoundListener::Unix { file, .. } = self {
+            *file = None;
+        }
+    }
+
     /// Whether a connection waits to be accepted, or an error to be read.
     #[cfg(unix)]
     pub(crate) fn has_waiting(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let mut polled = match self {
-            BoundListener::Tcp(listener) => [PollFd::new(listener, PollFlags::IN)],
+            BoundListener::Tcp { listener, .. } => [PollFd::new(listener, PollFlags::IN)],
             BoundListener::Unix { listener, .. } => [PollFd::new(listener, PollFlags::IN)],
             #[cfg(any(test, feature = "simulation"))]
             BoundListener::Simulated(_) => return true,
@@ -242,7 +274,9 @@ impl BoundListener {
 
     pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
-            BoundListener::Tcp(listener) => listener.register(registry, token, Interest::READABLE),
+            BoundListener::Tcp { listener, .. } => {
+                listener.register(registry, token, Interest::READABLE)
+            }
             #[cfg(unix)]
             BoundListener::Unix { listener, .. } => {
                 listener.register(registry, token, Interest::READABLE)

@@ -9,15 +9,23 @@ use std::time::{Duration, Instant};
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
+#[cfg(unix)]
+use sealwire::Listener;
+#[cfg(unix)]
+use socket2::{Domain, Socket, Type};
 use socket2::{SockRef, TcpKeepalive};
 
 use super::{PollEvent, Stream, World};
 use crate::service::alive::Answers;
+use crate::service::doors::ListeningOptions;
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
 /// Events taken from the poll at a time.
 const EVENTS: usize = 256;
+/// Connections that the system holds before they are accepted, as mio asks for.
+#[cfg(unix)]
+const BACKLOG: i32 = 1_024;
 /// A side that is silent for this long is asked whether it is still there.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
@@ -62,8 +70,23 @@ impl System {
     }
 
     /// Listens on the first address that can be listened on, and says where that is.
-    pub(in crate::tunnel) fn listen(&mut self, addresses: &[SocketAddr]) -> io::Result<SocketAddr> {
-        let mut listener = bind(addresses)?;
+    pub(in crate::tunnel) fn listen(
+        &mut self,
+        addresses: &[SocketAddr],
+        options: ListeningOptions,
+    ) -> io::Result<SocketAddr> {
+        self.serve(bind(addresses, options)?)
+    }
+
+    /// Listens on a TCP socket that a service manager opened.
+    #[cfg(unix)]
+    pub(in crate::tunnel) fn take_over(&mut self, listener: Listener) -> io::Result<SocketAddr> {
+        let socket = Socket::from(std::os::fd::OwnedFd::from(listener));
+        socket.set_nonblocking(true)?;
+        self.serve(TcpListener::from_std(socket.into()))
+    }
+
+    fn serve(&mut self, mut listener: TcpListener) -> io::Result<SocketAddr> {
         let bound = listener.local_addr()?;
         let registry = self.poll.registry();
         registry.register(&mut listener, LISTENER, Interest::READABLE)?;
@@ -162,15 +185,36 @@ impl Stream for TcpStream {
 }
 
 /// Listens on the first address that can be listened on.
-fn bind(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+fn bind(addresses: &[SocketAddr], options: ListeningOptions) -> io::Result<TcpListener> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
     for address in addresses {
-        match TcpListener::bind(*address) {
+        let listener = match options.shares_ports() {
+            true => bind_shared(*address),
+            false => TcpListener::bind(*address),
+        };
+        match listener {
             Ok(listener) => return Ok(listener),
             Err(error) => last = error,
         }
     }
     Err(last)
+}
+
+/// Listens on a port that other processes may listen on as well.
+#[cfg(unix)]
+fn bind_shared(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(TcpListener::from_std(socket.into()))
+}
+
+#[cfg(not(unix))]
+fn bind_shared(address: SocketAddr) -> io::Result<TcpListener> {
+    TcpListener::bind(address)
 }
 
 /// Small writes go out at once, and a side that vanished is noticed. Both are wishes.

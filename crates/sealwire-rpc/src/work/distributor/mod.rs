@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+#[cfg(unix)]
+use sealwire::Listener;
 use sealwire::options::Withdrawn;
 use sealwire::{Endpoint, Frame, Monitor, Security};
 
@@ -164,6 +166,19 @@ impl Distributor {
     {
         self.driver().check()?;
         Ok(self.driver().socket.bind(endpoint)?)
+    }
+
+    /// Listens on a socket that somebody else opened, as a service manager that [passed](Listener::passed) it, and returns
+    /// its endpoint. The manager goes on listening where this distributor ends: workers that connect meanwhile wait for
+    /// the next.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Socket`] if it is not a socket that listens for streams, and those of [`bind`](Distributor::bind).
+    #[cfg(unix)]
+    pub fn bind_listener(&self, listener: impl Into<Listener>) -> Result<Endpoint, Error> {
+        self.driver().check()?;
+        Ok(self.driver().socket.bind_listener(listener)?)
     }
 
     /// Adds a task if there is room. Returns its number.

@@ -18,14 +18,18 @@ impl IoThread {
     /// Stops a listener or connector. A connection that the connector made ends once it has sent
     /// what is queued.
     pub(super) fn withdraw(&mut self, id: u64) {
+        self.withdraw_endpoint(id, true);
+    }
+
+    fn withdraw_endpoint(&mut self, id: u64, peers_stay: bool) {
         if let Some(slot) = self.sources.find(id) {
-            self.serve(slot, SourceEvent::Withdrawn);
+            self.serve(slot, SourceEvent::Withdrawn { peers_stay });
         }
     }
 
     /// Stops a listener. The connections that came through it end as those of a connector do.
     pub(super) fn withdraw_with_peers(&mut self, core: Arc<SocketCore>, id: u64) {
-        self.withdraw(id);
+        self.withdraw_endpoint(id, false);
         core.withdrawn(id);
         self.leave_accepted(core, id);
     }
@@ -116,6 +120,10 @@ impl IoThread {
 
     pub(super) fn close_socket(&mut self, core: Arc<SocketCore>) {
         let backlog = core.backlog() > 0;
+        // First, as the connections that these take at their end hear of it as well.
+        for slot in self.sources.listeners_of(&core) {
+            self.serve(slot, SourceEvent::SocketClosing { backlog });
+        }
         for slot in self.sources.slots_of(&core) {
             self.serve(slot, SourceEvent::SocketClosing { backlog });
         }

@@ -29,7 +29,7 @@ impl IoThread {
             SourceEvent::SocketClosing { backlog: false } if self.is_connected(slot) => {
                 // Its connection may end before everything is sent.
             }
-            SourceEvent::Withdrawn => self.withdraw_connector(slot),
+            SourceEvent::Withdrawn { .. } => self.withdraw_connector(slot),
             // Its connection is drained by itself.
             SourceEvent::SocketClosing { backlog: false }
             | SourceEvent::Draining { .. }

@@ -12,7 +12,7 @@ impl IoThread {
     pub(super) fn serve_datagrams(&mut self, slot: usize, event: SourceEvent) {
         match event {
             SourceEvent::Polled(_) | SourceEvent::TimeSlice => self.exchange(slot),
-            SourceEvent::Withdrawn | SourceEvent::SocketClosing { .. } => {
+            SourceEvent::Withdrawn { .. } | SourceEvent::SocketClosing { .. } => {
                 self.finish_datagrams(slot);
             }
             SourceEvent::Draining { .. } => {

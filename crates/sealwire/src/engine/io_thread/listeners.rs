@@ -29,8 +29,14 @@ impl IoThread {
         match event {
             SourceEvent::Polled(_) => self.handshakes.push(slot),
             SourceEvent::TimeSlice | SourceEvent::Due(_) => self.accept(slot),
-            SourceEvent::Withdrawn
-            | SourceEvent::SocketClosing { .. }
+            // Connections whose handshake is under way live on: so do those that have only just been made.
+            SourceEvent::Withdrawn { peers_stay: true }
+            | SourceEvent::SocketClosing { backlog: true } => {
+                self.accept_last(slot);
+                self.remove_endpoint(slot);
+            }
+            SourceEvent::Withdrawn { peers_stay: false }
+            | SourceEvent::SocketClosing { backlog: false }
             | SourceEvent::Draining { .. }
             | SourceEvent::LingerOver => self.remove_endpoint(slot),
             SourceEvent::Panicked => {
@@ -80,17 +86,34 @@ impl IoThread {
     }
 
     pub(super) fn accept(&mut self, slot: usize) {
+        if self.accept_up_to(slot, ACCEPTS_PER_TIME_SLICE) {
+            self.handshakes.push(slot);
+        }
+    }
+
+    /// Takes those whom the system has connected already to a listener that is about to be closed: they would be
+    /// reset.
+    fn accept_last(&mut self, slot: usize) {
+        if let Some(listener) = self.sources.listener(slot) {
+            listener.remove_file();
+            let most = listener.last_accepts();
+            self.accept_up_to(slot, most);
+        }
+    }
+
+    /// Accepts up to `most` connections. Returns whether more may wait.
+    fn accept_up_to(&mut self, slot: usize, most: usize) -> bool {
         let now = self.reactor.now();
         let mut exhausted = false;
-        for _ in 0..ACCEPTS_PER_TIME_SLICE {
+        for _ in 0..most {
             let Some(listener) = self.sources.listener(slot) else {
-                return;
+                return false;
             };
             if listener.is_paused(now) {
-                return;
+                return false;
             }
             match listener.accept(now) {
-                Accepted::Nothing => return,
+                Accepted::Nothing => return false,
                 Accepted::Gone => {}
                 Accepted::TurnedAway(address, cause) => self.turned_away(slot, address, cause),
                 Accepted::Connection(stream, address, source) => {
@@ -104,19 +127,25 @@ impl IoThread {
                         continue;
                     }
                     let Some(listener) = self.sources.listener(slot) else {
-                        return;
+                        return false;
                     };
                     match listener.refuse() {
                         Ok(address) => {
                             self.turned_away(slot, address, FailureCause::OutOfDescriptors);
                         }
-                        Err(_) => return self.pause(slot, &error),
+                        Err(_) => {
+                            self.pause(slot, &error);
+                            return false;
+                        }
                     }
                 }
-                Accepted::Failed(error) => return self.pause(slot, &error),
+                Accepted::Failed(error) => {
+                    self.pause(slot, &error);
+                    return false;
+                }
             }
         }
-        self.handshakes.push(slot);
+        true
     }
 
     /// Makes a session of a connection that was accepted, if there is a place for it.

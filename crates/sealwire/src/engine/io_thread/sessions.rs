@@ -39,7 +39,7 @@ impl IoThread {
             SourceEvent::TimeSlice => self.drive(slot),
             SourceEvent::Due(_) => self.session_due(slot),
             // Endpoints are withdrawn, not connections.
-            SourceEvent::Withdrawn => {}
+            SourceEvent::Withdrawn { .. } => {}
             SourceEvent::SocketClosing { backlog } => self.close_session(slot, backlog),
             SourceEvent::Draining { until } => self.drain_session(slot, until),
             SourceEvent::LingerOver => self.end_session(slot, End::Clean),

@@ -34,8 +34,8 @@ pub(super) enum SourceEvent {
     TimeSlice,
     /// Its timer with this number is due.
     Due(u64),
-    /// Its endpoint is withdrawn: what is queued may still go out.
-    Withdrawn,
+    /// Its endpoint is withdrawn: what is queued may still go out. Those who came through it stay or are left too.
+    Withdrawn { peers_stay: bool },
     /// Its socket is closing, and messages may wait for a first peer.
     SocketClosing { backlog: bool },
     /// Its socket is being drained until this time: what peers have sent is taken.
@@ -112,6 +112,13 @@ impl Sources {
 
     pub(super) fn slots(&self) -> Vec<usize> {
         self.slab.iter().map(|(slot, _)| slot).collect()
+    }
+
+    /// The listeners of this socket.
+    pub(super) fn listeners_of(&self, core: &SocketCore) -> Vec<usize> {
+        let mut slots = self.slots_of(core);
+        slots.retain(|slot| self.listeners.contains(slot));
+        slots
     }
 
     /// Those that work for this socket.

@@ -96,8 +96,9 @@ impl SocketBuilder {
 
     /// Lets other sockets, also of other processes, listen on the TCP ports of this one, `SO_REUSEPORT`: all of them have to
     /// say so, and on Linux belong to the same user. A new process listens this way beside the one that it replaces.
-    /// The system gives each new connection to one of them. When a listener closes, Linux resets the connections that wait for it
-    /// to accept, unless `net.ipv4.tcp_migrate_req` is set; peers connect again. For `tcp`, `ws` and `wss` endpoints
+    /// The system gives each new connection to one of them. [`unbind`](crate::Socket::unbind) accepts those that wait for
+    /// this one before it closes the listener. Linux resets one that comes between, unless `net.ipv4.tcp_migrate_req` is
+    /// set; peers connect again. For `tcp`, `ws` and `wss` endpoints
     /// that this socket binds; elsewhere than on Unix binding fails. Default: off.
     pub fn reuse_port(mut self, enabled: bool) -> Self {
         self.options.tcp.reuse_port = enabled;
