@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use sealwire::Frame;
 
+use super::super::wire;
 use super::DistributorCore;
 use crate::limits::work::BATCH_BYTES;
-use crate::work::proto::wire;
 
 /// In place of how many tasks a message may get: the worker gets this one and no other beside it.
 const ALONE: usize = 0;

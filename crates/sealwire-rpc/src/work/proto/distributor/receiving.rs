@@ -5,12 +5,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use sealwire::Frame;
 
+use super::super::reason::shortened;
+use super::super::tasks::{Place, Turn};
+use super::super::violation::Violation;
+use super::super::wire::{self, Ended, FromWorker, Hello, Reported, Welcome};
 use super::{Changes, DistributorCore, result_cost};
 use crate::limits::work::{GREETING_LIMIT, MAX_REASON};
-use crate::work::proto::reason::shortened;
-use crate::work::proto::tasks::{Place, Turn};
-use crate::work::proto::violation::Violation;
-use crate::work::proto::wire::{self, Ended, FromWorker, Hello, Reported, Welcome};
 
 impl DistributorCore {
     pub(crate) fn connected(&mut self, worker: u32, now: Duration) {
