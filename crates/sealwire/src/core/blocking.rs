@@ -20,6 +20,8 @@ pub(super) struct InProcess {
     /// Whether there was such a peer.
     had_peers: AtomicBool,
     receiving: Spinning,
+    /// For the answer to what was sent.
+    answered: Spinning,
     sending: Spinning,
 }
 
@@ -27,8 +29,9 @@ impl InProcess {
     pub(super) const fn new() -> Self {
         InProcess {
             had_peers: AtomicBool::new(false),
+            receiving: Self::spinning(),
             // Twice what it takes to wake the thread that is to answer.
-            receiving: Self::spinning().reaching(Duration::from_micros(80)),
+            answered: Self::spinning().reaching(Duration::from_micros(80)),
             sending: Self::spinning(),
         }
     }
@@ -42,8 +45,11 @@ impl InProcess {
         self.had_peers.store(true, Ordering::Relaxed);
     }
 
-    fn receiving(&self) -> Option<&Spinning> {
-        self.had_peers().then_some(&self.receiving)
+    fn receiving(&self, expects_answer: impl FnOnce() -> bool) -> Option<&Spinning> {
+        self.had_peers().then(|| match expects_answer() {
+            true => &self.answered,
+            false => &self.receiving,
+        })
     }
 
     fn sending(&self) -> Option<&Spinning> {
@@ -127,7 +133,8 @@ impl SocketCore {
         if let Some(done) = self.wait_directly(until, &mut attempt)? {
             return Ok(done);
         }
-        let spinning = self.in_process.receiving();
+        let expects_answer = || self.lock().queues.expects_answer();
+        let spinning = self.in_process.receiving(expects_answer);
         (self.readable.signal).wait(spinning, until, |_| attempt())
     }
 
@@ -223,12 +230,36 @@ impl SocketCore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocking::Socket;
+    use crate::{Context, SocketType};
 
     #[test]
     fn nobody_spins_before_there_was_a_peer_in_this_process() {
         let in_process = InProcess::new();
-        assert!(in_process.receiving().is_none() && in_process.sending().is_none());
+        let receiving = |expects_answer| in_process.receiving(|| expects_answer);
+        assert!(receiving(true).is_none() && in_process.sending().is_none());
         in_process.note_peer();
-        assert!(in_process.receiving().is_some() && in_process.sending().is_some());
+        assert!(receiving(true).is_some() && in_process.sending().is_some());
+        assert!(!std::ptr::eq(
+            receiving(true).unwrap(),
+            receiving(false).unwrap()
+        ));
+    }
+
+    #[test]
+    fn an_answer_is_expected_once_after_something_was_sent() {
+        let context = Context::new().unwrap();
+        let socket = || Socket::builder(SocketType::Pair).context(&context);
+        let [one, other] = [(); 2].map(|()| socket().build_blocking().unwrap());
+        one.bind("inproc://answers").unwrap();
+        other.connect("inproc://answers").unwrap();
+        let expects = |socket: &Socket| {
+            let socket = crate::Socket::from(socket.clone());
+            socket.core().unwrap().lock().queues.expects_answer()
+        };
+        other.send("question").unwrap();
+        one.recv().unwrap();
+        assert!(!expects(&one));
+        assert!(expects(&other) && !expects(&other));
     }
 }

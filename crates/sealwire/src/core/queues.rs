@@ -20,6 +20,8 @@ pub(super) struct Queues {
     pub(super) pipes: Pipes,
     /// Taken in a batch and given back: the next to be received.
     returned: VecDeque<Message>,
+    /// Something was sent since a thread last waited to receive.
+    sent: bool,
     high_water_marks: HighWaterMarks,
     pub(super) behaviour: Behaviour,
     /// What came from a peer is discarded as the socket disconnects from it.
@@ -51,6 +53,7 @@ impl Queues {
             pipes: Pipes::new(Sole::past(&*pattern), clock),
             pattern,
             returned: VecDeque::new(),
+            sent: false,
             high_water_marks: HighWaterMarks::of(options),
             behaviour: options.behaviour.clone(),
             forgets: options.as_libzmq,
@@ -100,6 +103,11 @@ impl Queues {
         }
     }
 
+    /// Whether a thread that is about to wait may expect an answer: something was sent since one last waited.
+    pub(super) fn expects_answer(&mut self) -> bool {
+        mem::take(&mut self.sent)
+    }
+
     pub(super) fn readable(&self) -> bool {
         !self.returned.is_empty() || self.pattern.readable()
     }
@@ -108,6 +116,7 @@ impl Queues {
 
     #[inline]
     pub(super) fn send(&mut self, frames: &mut Frames) -> Result<usize, SendFailure> {
+        self.sent = true;
         if self.pipes.push_sole(frames) {
             return Ok(0);
         }
