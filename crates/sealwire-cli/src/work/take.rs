@@ -101,16 +101,15 @@ impl TakeOptions {
 pub(super) fn run(options: &TakeOptions) -> Result<(), Failure> {
     let security = options.security.choice().security([&options.connect])?;
     warn_of_plain_text(options.report, &security, [&options.connect]);
-    let worker = Worker::builder(security)
+    let (worker, monitor) = Worker::builder(security)
         .credit(options.credit())
         .max_task(options.size.max_size)
-        .build(options.connect.clone())
+        .build_monitored(options.connect.clone())
         .map_err(failed)?;
     let counted = worker.clone();
     (options.service).serve_sockets_and("work take", options.report, move || {
         numbers::of_worker(&counted.counters())
     })?;
-    let reporter = Reporter::read(worker.monitor(), options.report, None)?;
     let (renewed, chosen, endpoint) = (
         worker.clone(),
         options.security.clone(),
@@ -137,6 +136,8 @@ pub(super) fn run(options: &TakeOptions) -> Result<(), Failure> {
         break_off: Box::new(|| {}),
         json: options.report.json,
     })?;
+    // Who reads that it is connected may send it a signal.
+    let reporter = Reporter::read(monitor, options.report, None)?;
     notify::awaiting_connection(&format!("connecting to {}", options.connect));
     notify::watch(alive::engine)?;
     let taking = Taking {

@@ -30,7 +30,7 @@ pub(crate) fn worker(
     endpoint: &str,
 ) -> Result<(Worker, Box<dyn Steps>), Error> {
     let mut played = None;
-    let worker = builder.build_with(endpoint, |core, socket| {
+    let (worker, _) = builder.build_with(endpoint, |core, socket| {
         let (driver, steps) = play(core, socket);
         played = Some(steps);
         Ok(driver)

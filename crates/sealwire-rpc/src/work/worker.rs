@@ -118,6 +118,21 @@ impl WorkerBuilder {
         E: TryInto<Endpoint>,
         E::Error: Into<sealwire::Error>,
     {
+        let (worker, _) = self.build_monitored(endpoint)?;
+        Ok(worker)
+    }
+
+    /// Makes the worker, and a monitor that has all its events: it may be connected before
+    /// [`Worker::monitor`] can be called.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](WorkerBuilder::build).
+    pub fn build_monitored<E>(self, endpoint: E) -> Result<(Worker, Monitor), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<sealwire::Error>,
+    {
         self.build_with(endpoint, Driver::start)
     }
 
@@ -125,7 +140,7 @@ impl WorkerBuilder {
         self,
         endpoint: E,
         start: impl FnOnce(WorkerCore, Socket) -> Result<Arc<Driver<WorkerCore>>, Error>,
-    ) -> Result<Worker, Error>
+    ) -> Result<(Worker, Monitor), Error>
     where
         E: TryInto<Endpoint>,
         E::Error: Into<sealwire::Error>,
@@ -135,11 +150,11 @@ impl WorkerBuilder {
         let socket = (self.connecting.limited(max_body))
             .hello_message(self.hello.message())
             .build()?;
+        let monitor = socket.monitor();
         socket.connect(endpoint)?;
         let driver = start(WorkerCore::new(self.hello), socket)?;
-        Ok(Worker {
-            shared: Arc::new(Shared { driver }),
-        })
+        let shared = Arc::new(Shared { driver });
+        Ok((Worker { shared }, monitor))
     }
 }
 
@@ -271,7 +286,8 @@ impl Worker {
         self.driver().renew_security(security.into(), withdrawn)
     }
 
-    /// Returns a monitor, which reads the events of the connection below: handshakes, failures.
+    /// Returns a monitor, which reads the events of the connection below from now on: handshakes, failures.
+    /// [`build_monitored`](WorkerBuilder::build_monitored) has one that reads those before as well.
     pub fn monitor(&self) -> Monitor {
         self.driver().socket.monitor()
     }

@@ -449,6 +449,16 @@ fn who_is_not_allowed_gets_no_task() {
 }
 
 #[test]
+fn a_monitor_that_comes_with_the_worker_has_its_first_events() {
+    let scene = Scene::new();
+    let distributor = scene.distributor().build().unwrap();
+    let (worker, monitor) = scene.worker().build_monitored(bind(&distributor)).unwrap();
+    eventually("it is connected", || worker.is_connected());
+    let mut events = std::iter::from_fn(|| monitor.try_next());
+    assert!(events.any(|event| matches!(event, sealwire::Event::Ready { .. })));
+}
+
+#[test]
 fn sides_with_other_limits_for_tasks_do_not_work_together() {
     let scene = Scene::new();
     let distributor = scene.distributor().max_task(1_000).build().unwrap();
