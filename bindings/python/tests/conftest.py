@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -27,6 +28,24 @@ def missing(what: str) -> NoReturn:
     if os.environ.get("CI") == "true":
         pytest.fail(what)
     pytest.skip(what)
+
+
+def assert_interrupted(program: str, call: str) -> None:
+    """Runs a program that says "waiting" and makes this call, and interrupts it: it has to say "interrupted" and end
+    in order."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, call], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        # It may come before the call, at its start, or while it sleeps: each must do.
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=TIMEOUT)
+    finally:
+        process.kill()
+    assert output == "interrupted\n"
+    assert process.returncode == 0
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from types import FrameType
 from typing import Callable, Iterator
@@ -13,7 +11,7 @@ from typing import Callable, Iterator
 import pytest
 
 import sealwire
-from conftest import TIMEOUT
+from conftest import TIMEOUT, assert_interrupted
 
 WAITING = {
     "recv": "socket.recv()",
@@ -49,19 +47,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("call", WAITING)
 def test_an_interrupt_ends_the_call(call: str) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, WAITING[call]], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
-        # It may come before the call, at its start, or while it sleeps: each must do.
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=TIMEOUT)
-    finally:
-        process.kill()
-    assert output == "interrupted\n"
-    assert process.returncode == 0
+    assert_interrupted(PROGRAM, WAITING[call])
 
 
 @pytest.fixture

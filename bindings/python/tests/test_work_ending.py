@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import threading
 from typing import Any, Callable
 
 import pytest
 
 import sealwire
-from conftest import TIMEOUT, Work, eventually
+from conftest import TIMEOUT, Work, assert_interrupted, eventually
 
 #: Seconds, for waits that end without what they wait for.
 SHORT = 0.005
@@ -170,17 +167,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("call", WAITING)
 def test_an_interrupt_ends_the_call(call: str) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, WAITING[call]], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=TIMEOUT)
-        assert output == "interrupted\n" and process.returncode == 0
-    finally:
-        process.kill()
+    assert_interrupted(INTERRUPTED, WAITING[call])
 
 
 FORKED = """

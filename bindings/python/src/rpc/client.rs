@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::calling::Call;
+use super::calling::{self, Call};
 use super::conn::Conn;
 use super::inbox::Inbox;
 use super::stream::CallStream;
@@ -100,10 +100,7 @@ impl Client {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let call = Call::new(body, timeout, metadata)?;
         let answer = self.inner.get(py)?.request_with(&call.body, call.options());
-        match block_on(py, answer, None)? {
-            Some(answer) => super::answered(py, answer),
-            None => Ok(PyBytes::new(py, b"")),
-        }
+        calling::request(py, answer)
     }
 
     fn _send(
@@ -114,10 +111,7 @@ impl Client {
     ) -> PyResult<()> {
         let message = Call::new(body, None, metadata)?;
         let client = self.inner.get(py)?;
-        match block_on(py, client.send_with(&message.body, message.options()), None)? {
-            Some(outcome) => super::sent(py, outcome),
-            None => Ok(()),
-        }
+        calling::send(py, client.send_with(&message.body, message.options()))
     }
 
     fn _conn(&self, py: Python<'_>) -> PyResult<Conn> {
@@ -138,11 +132,7 @@ impl Client {
         let call = Call::new(body, timeout, metadata)?;
         let client = self.inner.get(py)?;
         let open = async { client.conn().await?.open(&call.body, call.options()).await };
-        match block_on(py, open, None)? {
-            Some(Ok(stream)) => Ok(stream.into()),
-            Some(Err(error)) => Err(crate::error::of_call(py, error)),
-            None => Err(crate::error::again(py)),
-        }
+        calling::open(py, open)
     }
 
     fn _shutdown(&self, py: Python<'_>, limit: f64) -> PyResult<bool> {
@@ -161,10 +151,9 @@ impl Client {
     ) -> PyResult<Operation> {
         let call = Call::new(body, timeout, metadata)?;
         let client = self.inner.get(py)?.clone();
-        Ok(Operation::of(
-            async move { client.request_with(&call.body, call.options()).await },
-            super::finished,
-        ))
+        Ok(calling::start_request(async move {
+            client.request_with(&call.body, call.options()).await
+        }))
     }
 
     fn _start_send(
@@ -175,10 +164,9 @@ impl Client {
     ) -> PyResult<Operation> {
         let message = Call::new(body, None, metadata)?;
         let client = self.inner.get(py)?.clone();
-        Ok(Operation::of(
-            async move { client.send_with(&message.body, message.options()).await },
-            |py, outcome| super::sent(py, outcome).map(|()| py.None()),
-        ))
+        Ok(calling::start_send(async move {
+            client.send_with(&message.body, message.options()).await
+        }))
     }
 
     fn _start_conn(&self, py: Python<'_>) -> PyResult<Operation> {
@@ -201,15 +189,9 @@ impl Client {
     ) -> PyResult<Operation> {
         let call = Call::new(body, timeout, metadata)?;
         let client = self.inner.get(py)?.clone();
-        Ok(Operation::of(
-            async move { client.conn().await?.open(&call.body, call.options()).await },
-            |py, opened| match opened {
-                Ok(stream) => Ok(Bound::new(py, CallStream::from(stream))?
-                    .into_any()
-                    .unbind()),
-                Err(error) => Err(crate::error::of_call(py, error)),
-            },
-        ))
+        Ok(calling::start_open(async move {
+            client.conn().await?.open(&call.body, call.options()).await
+        }))
     }
 
     fn _start_shutdown(&self, py: Python<'_>, limit: f64) -> PyResult<Operation> {

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::calling::Call;
+use super::calling::{self, Call};
 use super::stream::CallStream;
 use crate::account::Account;
 use crate::keys::PublicKey;
@@ -69,10 +69,7 @@ impl Conn {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let call = Call::new(body, timeout, metadata)?;
         let answer = self.inner.request_with(&call.body, call.options());
-        match crate::wait::block_on(py, answer, None)? {
-            Some(answer) => super::answered(py, answer),
-            None => Ok(PyBytes::new(py, b"")),
-        }
+        calling::request(py, answer)
     }
 
     /// Sends a message that nobody answers.
@@ -85,10 +82,7 @@ impl Conn {
     ) -> PyResult<()> {
         let message = Call::new(body, None, metadata)?;
         let sending = self.inner.send_with(&message.body, message.options());
-        match crate::wait::block_on(py, sending, None)? {
-            Some(outcome) => super::sent(py, outcome),
-            None => Ok(()),
-        }
+        calling::send(py, sending)
     }
 
     /// Calls the other side with a stream of items in each direction.
@@ -101,11 +95,7 @@ impl Conn {
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<CallStream> {
         let call = Call::new(body, timeout, metadata)?;
-        match crate::wait::block_on(py, self.inner.open(&call.body, call.options()), None)? {
-            Some(Ok(stream)) => Ok(stream.into()),
-            Some(Err(error)) => Err(crate::error::of_call(py, error)),
-            None => Err(crate::error::again(py)),
-        }
+        calling::open(py, self.inner.open(&call.body, call.options()))
     }
 
     #[pyo3(signature = (body, timeout = None, metadata = None))]
@@ -117,10 +107,9 @@ impl Conn {
     ) -> PyResult<Operation> {
         let call = Call::new(body, timeout, metadata)?;
         let conn = self.inner.clone();
-        Ok(Operation::of(
-            async move { conn.request_with(&call.body, call.options()).await },
-            super::finished,
-        ))
+        Ok(calling::start_request(async move {
+            conn.request_with(&call.body, call.options()).await
+        }))
     }
 
     #[pyo3(signature = (body, metadata = None))]
@@ -130,10 +119,9 @@ impl Conn {
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Operation> {
         let (message, conn) = (Call::new(body, None, metadata)?, self.inner.clone());
-        Ok(Operation::of(
-            async move { conn.send_with(&message.body, message.options()).await },
-            |py, outcome| super::sent(py, outcome).map(|()| py.None()),
-        ))
+        Ok(calling::start_send(async move {
+            conn.send_with(&message.body, message.options()).await
+        }))
     }
 
     #[pyo3(signature = (body, timeout = None, metadata = None))]
@@ -145,15 +133,9 @@ impl Conn {
     ) -> PyResult<Operation> {
         let call = Call::new(body, timeout, metadata)?;
         let conn = self.inner.clone();
-        Ok(Operation::of(
-            async move { conn.open(&call.body, call.options()).await },
-            |py, opened| match opened {
-                Ok(stream) => Ok(Bound::new(py, CallStream::from(stream))?
-                    .into_any()
-                    .unbind()),
-                Err(error) => Err(crate::error::of_call(py, error)),
-            },
-        ))
+        Ok(calling::start_open(async move {
+            conn.open(&call.body, call.options()).await
+        }))
     }
 
     fn __repr__(&self) -> String {

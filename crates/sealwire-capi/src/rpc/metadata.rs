@@ -80,10 +80,8 @@ pub extern "C" fn sealwire_rpc_metadata_append(
     value: *const c_void,
     size: usize,
 ) -> sealwire_status {
-    guard(|| {
-        let metadata = required(metadata, "metadata")?;
-        let (key, value) = entry(key, value, size)?;
-        metadata.change(|metadata| metadata.append(key, value))
+    with_entry(metadata, key, value, size, |metadata, key, value| {
+        metadata.append(key, value)
     })
 }
 
@@ -97,19 +95,24 @@ pub extern "C" fn sealwire_rpc_metadata_set(
     value: *const c_void,
     size: usize,
 ) -> sealwire_status {
-    guard(|| {
-        let metadata = required(metadata, "metadata")?;
-        let (key, value) = entry(key, value, size)?;
-        metadata.change(|metadata| metadata.insert(key, value))
+    with_entry(metadata, key, value, size, |metadata, key, value| {
+        metadata.insert(key, value)
     })
 }
 
-fn entry<'a>(
+/// Changes metadata by an entry of C.
+fn with_entry(
+    metadata: Option<&mut sealwire_rpc_metadata>,
     key: *const c_char,
     value: *const c_void,
     size: usize,
-) -> Result<(&'a str, &'a [u8]), Failure> {
-    Ok((text(key, "key")?, bytes(value.cast(), size, "value")?))
+    change: impl FnOnce(&mut Metadata<'static>, &str, &[u8]) -> Result<(), MetadataError>,
+) -> sealwire_status {
+    guard(|| {
+        let metadata = required(metadata, "metadata")?;
+        let (key, value) = (text(key, "key")?, bytes(value.cast(), size, "value")?);
+        metadata.change(|metadata| change(metadata, key, value))
+    })
 }
 
 /// The value of the first entry with this key, whose number of bytes is written to `size`. NULL if there is

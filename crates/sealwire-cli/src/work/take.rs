@@ -136,7 +136,7 @@ pub(super) fn run(options: &TakeOptions) -> Result<(), Failure> {
         break_off: Box::new(|| {}),
         json: options.report.json,
     })?;
-    // Who reads that it is connected may send it a signal.
+    // Last: a program that reads of the connection may send signals from then on.
     let reporter = Reporter::read(monitor, options.report, None)?;
     notify::awaiting_connection(&format!("connecting to {}", options.connect));
     notify::watch(alive::engine)?;

@@ -144,16 +144,18 @@ impl Spare {
         }
     }
 
+    /// Where the block is that came as this one, the oldest as 0.
+    fn at(&self, index: usize) -> usize {
+        (self.first + index) % MAX_BLOCKS
+    }
+
     /// A block of this layout, the youngest first: it is in the cache.
     fn take(&mut self, layout: Layout) -> Option<usize> {
-        let at = |index: usize| (self.first + index) % MAX_BLOCKS;
-        let found = (0..self.count)
-            .rev()
-            .find(|&index| self.blocks[at(index)].1 == layout)?;
-        let (block, _) = self.blocks[at(found)];
+        let mut indices = (0..self.count).rev();
+        let found = indices.find(|&index| self.blocks[self.at(index)].1 == layout)?;
+        let (block, _) = self.blocks[self.at(found)];
         for index in found..self.count - 1 {
-            self.blocks[(self.first + index) % MAX_BLOCKS] =
-                self.blocks[(self.first + index + 1) % MAX_BLOCKS];
+            self.blocks[self.at(index)] = self.blocks[self.at(index + 1)];
         }
         self.count -= 1;
         self.bytes -= layout.size();
@@ -166,7 +168,7 @@ impl Spare {
             return None;
         }
         let (block, layout) = self.blocks[self.first];
-        self.first = (self.first + 1) % MAX_BLOCKS;
+        self.first = self.at(1);
         self.count -= 1;
         self.bytes -= layout.size();
         Some((block, layout))
@@ -174,7 +176,7 @@ impl Spare {
 
     /// Keeps one more, for which there is room.
     fn keep(&mut self, block: usize, layout: Layout) {
-        self.blocks[(self.first + self.count) % MAX_BLOCKS] = (block, layout);
+        self.blocks[self.at(self.count)] = (block, layout);
         self.count += 1;
         self.bytes += layout.size();
     }
