@@ -12,7 +12,7 @@ use crate::auth::Decision;
 use crate::monitor::{Event, add};
 use crate::options::EndpointOptions;
 use crate::pattern::{
-    Arrivals, Delivered, Dismissal, Item, Link, PipeId, Provenance, Received, Room,
+    Arrivals, Delivered, Dismissal, Item, Link, PipeId, Provenance, Received, Room, Taken,
 };
 use crate::peer::Peer;
 
@@ -175,14 +175,14 @@ impl SocketCore {
         self.lock().queues.pipes.input_room(id)
     }
 
-    /// Moves queued items to a link, as many as there is room for, and says how many messages of the
-    /// application these are.
-    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) -> usize {
-        let (messages, half_free) = self.with(|state| state.queues.take_outbound(id, into, room));
-        if half_free {
+    /// Moves queued items to a link, as many as there is room for. Those who wait for room in the queue are told once half of
+    /// it is free; of less the link tells them ([`SocketCore::notify_writable`]) where it cannot take more at once.
+    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) -> Taken {
+        let taken = self.with(|state| state.queues.take_outbound(id, into, room));
+        if taken.half_free {
             self.notify_writable();
         }
-        messages
+        taken
     }
 
     /// Whether everything for this socket has to be moved to it at once: somebody waits for each

@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::options::{Behaviour, EndpointOptions, OptionsError, SocketOptions};
 use crate::pattern::{
     Clock, Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Provenance,
-    Room, SendFailure, Sole, pattern,
+    Room, SendFailure, Sole, Taken, pattern,
 };
 use crate::peer::Peer;
 
@@ -286,7 +286,7 @@ impl Queues {
         id: PipeId,
         into: &mut VecDeque<Item>,
         room: Room,
-    ) -> (usize, bool) {
+    ) -> Taken {
         let taken = self.pipes.take_outbound(id, into, room);
         if !into.is_empty() {
             self.pattern.room_freed(&mut self.pipes);

@@ -216,8 +216,11 @@ impl Datagrams {
     fn send(&mut self, now: Duration) -> Progress {
         for _ in 0..DATAGRAMS_PER_TIME_SLICE {
             if self.unsent.is_empty() {
-                self.core
-                    .take_outbound(self.pipe, &mut self.unsent, Room::of_bytes(SEND_BUDGET));
+                let room = Room::of_bytes(SEND_BUDGET);
+                let taken = (self.core).take_outbound(self.pipe, &mut self.unsent, room);
+                if taken.untold {
+                    self.core.notify_writable();
+                }
             }
             let Some(item) = self.unsent.front() else {
                 return Progress::Done;

@@ -187,7 +187,10 @@ impl Ends<Item> for Direction<'_> {
         let Some(room) = self.to.core.input_room(sink) else {
             return false;
         };
-        self.from.core.take_outbound(source, moving, room);
+        let taken = self.from.core.take_outbound(source, moving, room);
+        if taken.untold {
+            self.from.core.notify_writable();
+        }
         true
     }
 

@@ -66,7 +66,7 @@ pub(crate) use item::{FromPeer, Item};
 pub(crate) use link::{DirectReader, Dismissal, Link, More};
 #[cfg(unix)]
 pub use pipes::PeerQueue;
-pub(crate) use pipes::{Measurements, PipeId, Pipes, Provenance, Sole};
+pub(crate) use pipes::{Measurements, PipeId, Pipes, Provenance, Sole, Taken};
 pub(crate) use signals::Signals;
 pub(crate) use waits::Clock;
 

@@ -30,6 +30,7 @@ use slab::Slab;
 #[cfg(unix)]
 pub use self::lengths::PeerQueue;
 pub(crate) use self::measured::Measurements;
+pub(crate) use self::outbound::Taken;
 pub(crate) use self::sole::Sole;
 use super::drops::DropEvents;
 use super::framing::FramingBuffer;

@@ -1,5 +1,6 @@
 //! High-water marks: what waits, what drops, and that nothing grows without bound.
 
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,6 +55,32 @@ fn push_waits_when_nobody_reads_and_loses_nothing() {
         }
         sender.join().unwrap();
         assert_eq!(push.counters().dropped_at_send, 0);
+    }
+}
+
+#[test]
+fn who_waits_for_room_goes_on_although_less_than_half_of_the_queue_gets_free() {
+    const MARK: usize = 100;
+    // Small buffers of the system: each time that one is full it has taken a few messages, and no more.
+    for path in Path::all() {
+        for _ in 0..5 {
+            let (_pull, push) = path.link(
+                (path.server(SocketType::Pull).receive_buffer(4 << 10))
+                    .receive_high_water_mark(MARK),
+                (path.client(SocketType::Push).send_buffer(4 << 10))
+                    .send_high_water_mark(MARK)
+                    .linger(Duration::ZERO),
+            );
+            let (done, all_sent) = mpsc::channel();
+            thread::spawn(move || {
+                // As many as both queues take, which nobody reads.
+                (0..2 * MARK).for_each(|_| push.send(vec![0; 8 << 10]).unwrap());
+                done.send(()).unwrap();
+                push
+            });
+            let waited = all_sent.recv_timeout(TIMEOUT);
+            assert!(waited.is_ok(), "{}: it waits beside room", path.name());
+        }
     }
 }
 

@@ -202,6 +202,14 @@ impl Session {
 
     /// Writes up to `limit` times. Returns whether it could go on at once.
     fn write(&mut self, limit: usize) -> Result<bool, End> {
+        let goes_on = self.write_batches(limit)?;
+        if let Some(attached) = self.standing.attached_mut().filter(|_| !goes_on) {
+            attached.pipe.stalled(&self.identity.core);
+        }
+        Ok(goes_on)
+    }
+
+    fn write_batches(&mut self, limit: usize) -> Result<bool, End> {
         for _ in 0..limit {
             if !self.transport.is_writable() || self.phase.has_finished_writing() {
                 return Ok(false);

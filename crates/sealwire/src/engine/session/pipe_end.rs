@@ -1,6 +1,7 @@
 //! A session's end of its pipe: messages between the socket's queues and the protocol, in batches.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::engine::bursts::Bursts;
 use crate::engine::wire::Wire;
 use crate::limits::WRITE_BUDGET;
 use crate::monitor::add;
-use crate::pattern::{Arrivals, FromPeer, Item, PipeId, Room};
+use crate::pattern::{Arrivals, FromPeer, Item, PipeId, Room, Taken};
 
 pub(super) struct PipeEnd {
     id: PipeId,
@@ -28,6 +29,8 @@ pub(super) struct PipeEnd {
     last: Option<usize>,
     /// The pipe is the socket's no more, and another may have its id.
     parted: bool,
+    /// It has made room in the queue, and those who wait for that were not told.
+    untold: bool,
 }
 
 impl PipeEnd {
@@ -42,6 +45,7 @@ impl PipeEnd {
             bursts,
             last: None,
             parted: false,
+            untold: false,
         }
     }
 
@@ -78,7 +82,7 @@ impl PipeEnd {
 
     /// Leaves the pipe, which is for the caller to detach; `None` where that was done.
     pub(super) fn part(&mut self) -> Option<PipeId> {
-        (!std::mem::replace(&mut self.parted, true)).then_some(self.id)
+        (!mem::replace(&mut self.parted, true)).then_some(self.id)
     }
 
     pub(super) fn has_parted(&self) -> bool {
@@ -115,12 +119,22 @@ impl PipeEnd {
             let mut room = Room::of_bytes(WRITE_BUDGET);
             room.messages = self.last.unwrap_or(room.messages);
             let begin = protocol.output_progress().staged;
-            let messages = core.take_outbound(self.id, &mut self.taken, room);
+            let Taken {
+                messages, untold, ..
+            } = core.take_outbound(self.id, &mut self.taken, room);
+            self.untold = untold;
             self.last = self.last.map(|last| last.saturating_sub(messages));
             self.waiting = !self.taken.is_empty() && self.last != Some(0);
             protocol.stage(&mut self.taken);
             self.ledger
                 .staged(messages, begin, protocol.output_progress());
+        }
+    }
+
+    /// The transport takes no more for now, and so nothing more is taken from the pipe.
+    pub(super) fn stalled(&mut self, core: &SocketCore) {
+        if mem::take(&mut self.untold) {
+            core.notify_writable();
         }
     }
 

@@ -158,7 +158,7 @@ mod tests {
             };
             let mut items = VecDeque::new();
             let pipes = &mut self.scene.pipes;
-            pipes.take_outbound(self.peer.id, &mut items, room).0
+            pipes.take_outbound(self.peer.id, &mut items, room).messages
         }
 
         fn deliver(&mut self, messages: usize) {

@@ -13,6 +13,18 @@ use crate::pattern::item::Item;
 use crate::pattern::link::Link;
 use crate::pattern::pipe_state::Carriage;
 
+/// What a link has taken from its queue.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Taken {
+    /// Messages of the application.
+    pub(crate) messages: usize,
+    /// This made half of the queue free.
+    pub(crate) half_free: bool,
+    /// It made room of which nobody is told yet, as that is less than half of the queue. A link that takes no more
+    /// before long tells them, or they would sleep beside room.
+    pub(crate) untold: bool,
+}
+
 impl Pipes {
     /// Whether one more message may be queued for this peer.
     pub(crate) fn has_room(&self, id: PipeId) -> bool {
@@ -82,16 +94,15 @@ impl Pipes {
     /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
     /// the queue empty ends the signalled state, so that the next push signals again.
     ///
-    /// Returns how many messages of the application these are, and whether this made half of the queue free: then
-    /// those who wait for room are told, once per half a queue and not per message.
+    /// Those who wait for room are told once half of the queue is free, and not for each message.
     pub(crate) fn take_outbound(
         &mut self,
         id: PipeId,
         into: &mut VecDeque<Item>,
         room: Room,
-    ) -> (usize, bool) {
+    ) -> Taken {
         let Some(pipe) = self.slab.get_mut(id) else {
-            return (0, false);
+            return Taken::default();
         };
         let before = pipe.half_free();
         pipe.note_most_outbound();
@@ -118,7 +129,11 @@ impl Pipes {
                 pipe.sample_outbound();
             }
         }
-        (messages, freed)
+        Taken {
+            messages,
+            half_free: freed,
+            untold: messages > 0 && !half_free,
+        }
     }
 
     /// Links whose queue is full, up to as many as one caller should help.

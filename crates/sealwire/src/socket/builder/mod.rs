@@ -137,7 +137,8 @@ impl SocketBuilder {
 
     /// Sets how many messages are queued for each peer before sending waits or drops. Default 1,000; 0 for no
     /// limit. The connection holds up to 128 KiB (or one message) more on its way into the transport. A
-    /// sender that waits for room goes on once half of the queue is free, as in libzmq.
+    /// sender that waits for room goes on once half of the queue is free, as in libzmq, or once there is some and the
+    /// connection takes no more for now.
     pub fn send_high_water_mark(mut self, messages: usize) -> Self {
         self.options.send_high_water_mark = messages;
         self
