@@ -69,8 +69,9 @@ pub const MAX_FRAMED_RANGES: usize = 128;
 /// Beginnings and ends of dropping, and numbers of missed messages, that wait to be told while a thread that tells
 /// them is held up.
 pub const MAX_DROP_EVENTS: usize = 1_024;
-/// Longest frame that a buffer is made for before any of it is there, in bytes.
-pub const MAX_EXPECTED_FRAME: usize = 1 << 20;
+/// Longest frame that a buffer is made for before any of it is there, in bytes: a message of 1 MiB and what a frame has
+/// beside it. If its end found no room, all of it would move.
+pub const MAX_EXPECTED_FRAME: usize = (1 << 20) + (4 << 10);
 /// The protocol is given more messages to send while it holds fewer bytes than this.
 pub const WRITE_BUDGET: usize = 128 << 10;
 

@@ -219,6 +219,31 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_message_of_a_mebibyte_ends_where_it_began_once_one_has_come() {
+        let (mut write, mut stream) = pair();
+        let (mut input, mut spare) = (Input::default(), BytesMut::new());
+        // With what a frame has beside its message.
+        let sent = frame(0, (1 << 20) + 100);
+        let mut buffers = Vec::new();
+        for _ in 0..2 {
+            let mut unsent = &sent[..];
+            let (mut frames, mut wanted) = (Vec::new(), 0);
+            buffers.clear();
+            while frames.is_empty() {
+                if let Ok(written) = write.write(unsent) {
+                    unsent = &unsent[written..];
+                }
+                input.read(&mut stream, wanted, &mut spare).unwrap();
+                buffers.push((input.bytes().as_ptr(), input.capacity));
+                wanted = take_frames(input.bytes(), &mut frames);
+                input.settle(wanted, &mut spare);
+            }
+            assert_eq!(frames[0], sent[4..]);
+        }
+        assert!(buffers.len() > 1 && buffers.iter().all(|it| *it == buffers[0]));
+    }
+
     /// Keeps frames for a while, drops them in an order of its own, and compares each with what was sent.
     fn keep(seed: usize, frames: impl IntoIterator<Item = (usize, Bytes)>) {
         let compare = |(number, bytes): (usize, Bytes)| {
