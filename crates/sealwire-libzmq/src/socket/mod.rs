@@ -279,7 +279,7 @@ impl Socket {
                 if room < size_of::<RawFd>() || self.is_shared() {
                     return Err(Errno::INVAL);
                 }
-                int(self.readiness()?.as_raw_fd())
+                int(self.own_readiness()?.as_raw_fd())
             }
             number::LAST_FAILURE => {
                 let failure = self.inner.last_failure().map(|failure| failure.to_string());
@@ -367,14 +367,26 @@ impl Socket {
 
     // ---- polling ---------------------------------------------------------------------------------
 
-    /// The descriptor that becomes readable when the socket should be looked at.
+    /// The descriptor for an event loop of the program's, which may wait for it without looking first.
+    ///
+    /// # Errors
+    ///
+    /// `EMFILE` or another number of the system's.
+    pub(crate) fn own_readiness(&self) -> Result<&Readiness, Errno> {
+        let readiness = self.readiness()?;
+        embed::tell_each_arrival(&self.inner);
+        Ok(readiness)
+    }
+
+    /// The descriptor that becomes readable when the socket should be looked at, and tells arrivals beside a message that is
+    /// there once that was received.
     ///
     /// # Errors
     ///
     /// `EMFILE` or another number of the system's.
     pub(crate) fn readiness(&self) -> Result<&Readiness, Errno> {
         if self.readiness.get().is_none() {
-            let made = self.inner.readiness().map_err(|error| Errno::of(&error))?;
+            let made = embed::readiness(&self.inner).map_err(|error| Errno::of(&error))?;
             let _ = self.readiness.set(made);
         }
         self.readiness.get().ok_or(Errno::MFILE)

@@ -1,6 +1,8 @@
 //! Operations of handles that end at once.
 
 use std::collections::VecDeque;
+#[cfg(unix)]
+use std::io;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use crate::error::{Error, MessageError, Operation, SendError, Unusable};
 use crate::message::Message;
 use crate::monitor::{Counters, add};
 use crate::pattern::SendFailure;
+#[cfg(unix)]
+use crate::waiting::Readiness;
 
 /// Messages that are sent under one lock at most. Each further one would save less than the
 /// connections, which need the lock to move the others on, may have to wait for it.
@@ -97,6 +101,16 @@ impl SocketCore {
         let count = messages.len();
         self.with(|state| state.queues.give_back(messages));
         self.notify_readable(count);
+    }
+
+    /// A descriptor that becomes readable when the socket should be looked at.
+    #[cfg(unix)]
+    pub(crate) fn readiness(self: &Arc<Self>) -> io::Result<Readiness> {
+        let readiness = Readiness::new(&self.pollers, self.clone())?;
+        // A thread that reads directly would take the messages that the descriptor announces.
+        self.end_direct_reading();
+        self.fetch_what_is_kept_back();
+        Ok(readiness)
     }
 
     /// Moves here what peers of this process keep back until more is wanted.

@@ -189,7 +189,7 @@ impl SocketCore {
     /// arrival, subscriptions take effect, or the latest message replaces the one before.
     pub(crate) fn takes_at_once(&self) -> bool {
         #[cfg(unix)]
-        if self.pollers.any() {
+        if self.pollers.want_each_arrival() {
             return true;
         }
         self.conflates() || self.socket_type.takes_subscriptions()

@@ -1,6 +1,7 @@
 //! What a library with calls and waits of its own needs of a socket: calls that end when its program says so.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::monitor::{self, Monitor};
 pub use crate::pattern::PeerQueue;
 use crate::peer::Peer;
 use crate::text::printable;
+use crate::waiting::Readiness;
 
 /// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
 /// what nobody subscribed to, an empty routing id is announced, types that do not fit each other are connected over `inproc`, a ZAP handler is told the
@@ -226,6 +228,26 @@ pub fn wait_for_room(
 ) -> Result<(), Error> {
     let core = socket.core()?;
     once_there_is_room(core, limit, over, || core.takes(head))
+}
+
+/// A descriptor as [`Socket::readiness`] gives it, for those who look before they wait: what comes while there is something
+/// to receive may be told once that was received.
+///
+/// # Errors
+///
+/// Those of [`Socket::readiness`].
+#[cfg(unix)]
+pub fn readiness(socket: &Socket) -> io::Result<Readiness> {
+    socket.core().map_err(io::Error::other)?.readiness()
+}
+
+/// Makes the descriptors of the socket tell each arrival at once, from now on.
+#[cfg(unix)]
+pub fn tell_each_arrival(socket: &Socket) {
+    if let Ok(core) = socket.core() {
+        core.pollers.tell_each_arrival();
+        core.fetch_what_is_kept_back();
+    }
 }
 
 /// Makes those who wait ask again whether it is over.

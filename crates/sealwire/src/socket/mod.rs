@@ -420,11 +420,8 @@ impl Socket {
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
         let core = self.core().map_err(std::io::Error::other)?;
-        let readiness = Readiness::new(&core.pollers, core.clone())?;
-        // A thread that reads directly would take the messages that the descriptor announces.
-        core.end_direct_reading();
-        core.fetch_what_is_kept_back();
-        Ok(readiness)
+        core.pollers.tell_each_arrival();
+        core.readiness()
     }
 
     /// Returns the operations that would not wait now. To wait for them, use

@@ -22,7 +22,7 @@ use super::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
 /// something to receive, room to send or the end of the socket may have come, and after each
 /// receive that leaves something. It is readable from the start. It is never to be read or written
 /// by the caller, and never becomes readable *because* a message can be sent: that would be always.
-/// Room to send after there was none is told once half of the queue is free.
+/// Room to send after there was none is told once half of the queue is free, or the connection takes no more for now.
 ///
 /// How to use it:
 ///
@@ -90,6 +90,8 @@ pub(crate) trait Pollable: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Pollers {
     any: AtomicBool,
+    /// One of them wants to know of each arrival, also where there is something to receive already.
+    each_arrival: AtomicBool,
     notifiers: Mutex<Vec<Weak<Notifier>>>,
 }
 
@@ -119,9 +121,14 @@ impl Pollers {
         }
     }
 
-    /// Whether somebody wants to know.
-    pub(crate) fn any(&self) -> bool {
-        self.any.load(Ordering::Relaxed)
+    /// Whether somebody wants to know of each arrival.
+    pub(crate) fn want_each_arrival(&self) -> bool {
+        self.any.load(Ordering::Relaxed) && self.each_arrival.load(Ordering::Relaxed)
+    }
+
+    /// From now on somebody does.
+    pub(crate) fn tell_each_arrival(&self) {
+        self.each_arrival.store(true, Ordering::Relaxed);
     }
 
     fn add(&self, notifier: &Arc<Notifier>) {
