@@ -5,7 +5,7 @@
 //! SUBSCRIBE and only the last CANCEL. Peers' subscriptions are bounded by
 //! [`MAX_TOPIC_BYTES_PER_PEER`].
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::item::cost_of_topic;
@@ -19,14 +19,36 @@ pub(crate) type Topic = Arc<[u8]>;
 #[derive(Clone)]
 pub(crate) struct Subscriptions {
     /// Peers with the empty topic, which everything begins with.
-    everything: BTreeSet<PipeId>,
+    everything: Wanting,
     /// Peers of all other topics.
-    topics: HashMap<Topic, BTreeSet<PipeId>>,
+    topics: HashMap<Topic, Wanting>,
     /// How many topics have each length.
     lengths: BTreeMap<usize, usize>,
     by_peer: HashMap<PipeId, PeerTopics>,
     /// Bytes for each peer.
     limit: usize,
+}
+
+/// The peers that want a topic, in order: one after the other, as each message copies them.
+#[derive(Clone, Default)]
+struct Wanting(Vec<PipeId>);
+
+impl Wanting {
+    fn insert(&mut self, id: PipeId) {
+        if let Err(at) = self.0.binary_search(&id) {
+            self.0.insert(at, id);
+        }
+    }
+
+    /// Whether it was there.
+    fn remove(&mut self, id: PipeId) -> bool {
+        let at = self.0.binary_search(&id);
+        at.is_ok_and(|at| self.0.remove(at) == id)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 #[derive(Clone, Default)]
@@ -52,7 +74,7 @@ impl Subscriptions {
     /// Allows each peer `limit` bytes of topics.
     pub(crate) fn with_limit(limit: usize) -> Self {
         Subscriptions {
-            everything: BTreeSet::new(),
+            everything: Wanting::default(),
             topics: HashMap::new(),
             lengths: BTreeMap::new(),
             by_peer: HashMap::new(),
@@ -151,13 +173,13 @@ impl Subscriptions {
     /// The peers that want a message starting with `head`, in order, without repeats.
     pub(crate) fn matching(&self, head: &[u8], into: &mut Vec<PipeId>) {
         into.clear();
-        into.extend(&self.everything);
+        into.extend_from_slice(&self.everything.0);
         for &length in self.lengths.keys() {
             let Some(prefix) = head.get(..length) else {
                 break;
             };
             if let Some(peers) = self.topics.get(prefix) {
-                into.extend(peers);
+                into.extend_from_slice(&peers.0);
             }
         }
         if self.lengths.len() + usize::from(!self.everything.is_empty()) > 1 {
@@ -170,8 +192,11 @@ impl Subscriptions {
     pub(crate) fn exactly(&self, topic: &[u8], into: &mut Vec<PipeId>) {
         into.clear();
         match topic {
-            [] => into.extend(&self.everything),
-            topic => into.extend(self.topics.get(topic).into_iter().flatten()),
+            [] => into.extend_from_slice(&self.everything.0),
+            topic => {
+                let wanting = self.topics.get(topic);
+                into.extend_from_slice(wanting.map_or(&[], |it| &it.0));
+            }
         }
     }
 
@@ -182,12 +207,12 @@ impl Subscriptions {
 
     fn unlink(&mut self, id: PipeId, topic: &[u8]) -> bool {
         if topic.is_empty() {
-            return self.everything.remove(&id) && self.everything.is_empty();
+            return self.everything.remove(id) && self.everything.is_empty();
         }
         let Some(peers) = self.topics.get_mut(topic) else {
             return false;
         };
-        peers.remove(&id);
+        peers.remove(id);
         if !peers.is_empty() {
             return false;
         }
