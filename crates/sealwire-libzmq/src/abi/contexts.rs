@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use libc::{c_int, c_void};
 
-use super::handles::Handles;
+use super::handles::{Handles, Using};
 use super::{guard, rights};
 use crate::context::Context;
 use crate::errno::Errno;
@@ -18,7 +18,7 @@ fn new() -> Result<Context, Errno> {
     policy::of_process(rights::are_of_others).map(Context::new)
 }
 
-pub(super) fn context(handle: *mut c_void) -> Result<Arc<Context>, Errno> {
+pub(super) fn context(handle: *mut c_void) -> Result<Using<Context>, Errno> {
     CONTEXTS.get(handle).ok_or(Errno::FAULT)
 }
 

@@ -36,10 +36,16 @@ pub mod sockets;
 mod tagged;
 pub mod threads;
 pub mod timers;
+mod users;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod verification;
 
 pub(crate) use scheduling::Scheduling;
+
+/// What counts the users of handles: the tests put what loom has in its place.
+mod sync {
+    pub(super) use std::sync::atomic::{AtomicUsize, Ordering};
+}
 
 #[cfg(test)]
 mod tests;

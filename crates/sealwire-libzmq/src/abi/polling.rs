@@ -7,7 +7,7 @@ use libc::{c_int, c_long, c_short, c_void};
 
 use super::guard;
 use super::pointers::objects;
-use super::sockets::socket;
+use super::sockets::shared;
 use crate::errno::Errno;
 use crate::polling::{Item, Source, poll};
 
@@ -53,7 +53,7 @@ pub(super) fn polled<'a>(items: *mut PollItem, count: c_int) -> Result<Vec<Item<
     let mut polled = Vec::with_capacity(count);
     for item in items.iter() {
         let source = if !item.socket.is_null() {
-            Source::Socket(socket(item.socket)?)
+            Source::Socket(shared(item.socket)?)
         } else if item.fd >= 0 {
             // SAFETY: not negative; it is only polled, and the program keeps it open meanwhile.
             Source::Descriptor(unsafe { BorrowedFd::borrow_raw(item.fd) })

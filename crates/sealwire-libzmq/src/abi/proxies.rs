@@ -5,7 +5,7 @@ use std::ptr;
 use libc::{c_int, c_void};
 
 use super::guard;
-use super::sockets::socket;
+use super::sockets::shared;
 use crate::errno::Errno;
 use crate::proxy::run;
 
@@ -23,9 +23,9 @@ pub extern "C" fn zmq_proxy_steerable(
         }
         let optional = |handle: *mut c_void| match handle.is_null() {
             true => Ok(None),
-            false => socket(handle).map(Some),
+            false => shared(handle).map(Some),
         };
-        let (frontend, backend) = (socket(frontend)?, socket(backend)?);
+        let (frontend, backend) = (shared(frontend)?, shared(backend)?);
         let (capture, control) = (optional(capture)?, optional(control)?);
         run(frontend, backend, capture.as_deref(), control)
     })

@@ -7,7 +7,7 @@ use sealwire::Frame;
 use sealwire_zmtp::Frames;
 
 use super::contexts::context;
-use super::handles::{Closed, Handles};
+use super::handles::{Closed, Handles, Using};
 use super::messages::message;
 use super::pointers::{answer, bytes, copy_out, object, objects, text};
 use super::{guard, pointers};
@@ -27,8 +27,13 @@ fn with<R>(
     operation(&*socket(handle)?)
 }
 
-pub(super) fn socket(handle: *mut c_void) -> Result<Arc<Socket>, Errno> {
+pub(super) fn socket(handle: *mut c_void) -> Result<Using<Socket>, Errno> {
     SOCKETS.get(handle).ok_or(Errno::NOTSOCK)
+}
+
+/// For those who keep it longer than a call, or among others.
+pub(super) fn shared(handle: *mut c_void) -> Result<Arc<Socket>, Errno> {
+    socket(handle).map(|socket| Arc::clone(&socket))
 }
 
 /// `zmq_socket`.

@@ -5,5 +5,6 @@
 
 mod encryption;
 mod misuse;
+mod orders;
 mod support;
 mod verification;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use libc::{c_int, c_long, c_short, c_void};
 
 use super::super::guard;
-use super::super::handles::Handles;
+use super::super::handles::{Handles, Using};
 use super::super::pointers::{object, objects};
 use super::super::polling::limit;
-use super::super::sockets::socket;
+use super::super::sockets::{shared, socket};
 use crate::errno::Errno;
 use crate::poller::{Entry, Poller, What};
 use crate::polling::{Item, Source, poll};
@@ -47,7 +47,7 @@ impl PollerEvent {
     }
 }
 
-fn poller(handle: *mut c_void) -> Result<Arc<Poller>, Errno> {
+fn poller(handle: *mut c_void) -> Result<Using<Poller>, Errno> {
     POLLERS.get(handle).ok_or(Errno::FAULT)
 }
 
@@ -99,7 +99,7 @@ pub extern "C" fn zmq_poller_add(
         let poller = poller(handle)?;
         let what = What::Socket {
             handle: of.expose_provenance(),
-            socket: Arc::downgrade(&socket(of)?),
+            socket: Arc::downgrade(&shared(of)?),
         };
         poller.add(what, user_data.expose_provenance(), events)
     })
