@@ -14,7 +14,8 @@ command -v ruby >/dev/null || missing="$missing ruby"
 ruby -rmkmf -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null ||
     missing="$missing ruby-dev"
 ruby -rminitest -e '' 2>/dev/null || missing="$missing ruby-minitest"
-ldconfig -p | grep -q libclang || [ -n "${LIBCLANG_PATH:-}" ] || missing="$missing libclang-dev"
+# Not libclang-cpp, which other packages bring.
+ldconfig -p | grep -q 'libclang\(-[0-9]*\)\?\.so' || [ -n "${LIBCLANG_PATH:-}" ] || missing="$missing libclang-dev"
 ldconfig -p | grep -q 'libzmq\.so\.5' || missing="$missing libzmq5"
 command -v bundle >/dev/null || missing="$missing bundler"
 ruby -e 'gem "rake"' 2>/dev/null || missing="$missing rake"
