@@ -83,7 +83,9 @@ impl<T: Send + Sync> Slot<T> {
         if self.users.empty() {
             // SAFETY: closed, used by nobody, and this is the one thread that is told so.
             let value = unsafe { (*self.value.get()).take() };
-            self.handles.free().push_back(self);
+            if self.birth.is_here() {
+                self.handles.free().push_back(self);
+            }
             drop(value);
         }
     }
