@@ -177,7 +177,7 @@ mod system {
     }
 
     pub(super) fn watch(by: BorrowedFd<'_>, socket: &Socket) -> Result<(), Errno> {
-        let readiness = socket.own_readiness()?;
+        let readiness = socket.fd()?;
         let data = epoll::EventData::new_u64(0);
         epoll::add(by, readiness.as_fd(), data, epoll::EventFlags::IN).map_err(errno)
     }

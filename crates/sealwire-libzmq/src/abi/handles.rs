@@ -1,8 +1,8 @@
 //! Contexts and sockets as pointers. A pointer names a slot that is never freed and used again late, so that
 //! one which was closed is told from one that is open.
 //!
-//! A child of a fork takes no lock of the slots that it inherits, and uses none of them again: a thread that it does not
-//! have may have been holding the lock.
+//! A child of a fork uses none of the slots that it inherits: threads that it does not have may be among those that are
+//! counted as users.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -226,14 +226,17 @@ mod tests {
         assert!(value.upgrade().is_none());
     }
 
-    /// A number that is another once it is gone.
+    /// A number that is another once it is gone, and is counted then.
     struct Mortal {
         alive: AtomicU32,
     }
 
+    static GONE: AtomicUsize = AtomicUsize::new(0);
+
     impl Drop for Mortal {
         fn drop(&mut self) {
             self.alive.store(0, Ordering::Relaxed);
+            GONE.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -271,6 +274,8 @@ mod tests {
         let left = places.into_iter().map(AtomicPtr::into_inner);
         let left = left.filter(|it| MORTALS.close(*it).is_some()).count();
         let opened = (0..4).map(|seed| (0..ROUNDS).filter(|round| round % 3 == seed % 3).count());
-        assert_eq!(closed.into_inner() + left, opened.sum::<usize>());
+        let opened: usize = opened.sum();
+        assert_eq!(closed.into_inner() + left, opened);
+        assert_eq!(GONE.load(Ordering::Relaxed), opened);
     }
 }

@@ -279,7 +279,7 @@ impl Socket {
                 if room < size_of::<RawFd>() || self.is_shared() {
                     return Err(Errno::INVAL);
                 }
-                int(self.own_readiness()?.as_raw_fd())
+                int(self.fd()?.as_raw_fd())
             }
             number::LAST_FAILURE => {
                 let failure = self.inner.last_failure().map(|failure| failure.to_string());
@@ -367,12 +367,12 @@ impl Socket {
 
     // ---- polling ---------------------------------------------------------------------------------
 
-    /// The descriptor for an event loop of the program's, which may wait for it without looking first.
+    /// The descriptor of `ZMQ_FD`, for event loops of the program, which may wait for it without looking first.
     ///
     /// # Errors
     ///
     /// `EMFILE` or another number of the system's.
-    pub(crate) fn own_readiness(&self) -> Result<&Readiness, Errno> {
+    pub(crate) fn fd(&self) -> Result<&Readiness, Errno> {
         let readiness = self.readiness()?;
         embed::tell_each_arrival(&self.inner);
         Ok(readiness)
