@@ -123,6 +123,11 @@ impl InprocConnection {
         self.lanes[side].stop(&Direction::from(self, side));
     }
 
+    /// Ends the connection once what is queued on this side is at the other, as far as there is room.
+    pub(super) fn abandon(&self, side: usize) {
+        self.lanes[side].abandon(&Direction::from(self, side));
+    }
+
     pub(super) fn end(&self) {
         if self.ended.swap(true, Ordering::SeqCst) {
             return;
@@ -243,7 +248,6 @@ impl Link for Side {
     }
 
     fn finish(&self) {
-        self.connection.finish(self.side);
-        self.connection.end();
+        self.connection.abandon(self.side);
     }
 }

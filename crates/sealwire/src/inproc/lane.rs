@@ -43,6 +43,8 @@ pub(super) struct Lane<T> {
     finishing: AtomicBool,
     /// The receiver wants no more than what has left the sender: then the connection ends.
     stopping: AtomicBool,
+    /// The sender has no time left: the connection ends once the receiver has what it has room for.
+    abandoned: AtomicBool,
 }
 
 impl<T> Default for Lane<T> {
@@ -52,6 +54,7 @@ impl<T> Default for Lane<T> {
             asked: AtomicUsize::new(0),
             finishing: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
         }
     }
 }
@@ -78,10 +81,11 @@ impl<T> Lane<T> {
         while answered > 0 {
             // Asked before: what finds the lane empty must not miss what was sent until it was to finish.
             let finishing = self.is_ending();
+            let abandoned = self.abandoned.load(Ordering::Relaxed);
             let mut moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
             let emptied = self.advance(&mut moving, ends);
             drop(moving);
-            if emptied && finishing {
+            if abandoned || (emptied && finishing) {
                 ends.part();
             }
             answered = self.asked.fetch_sub(answered, Ordering::AcqRel) - answered;
@@ -91,7 +95,8 @@ impl<T> Lane<T> {
 
     /// Whether the connection ends once nothing is left to move.
     fn is_ending(&self) -> bool {
-        self.finishing.load(Ordering::Relaxed) || self.stopping.load(Ordering::Relaxed)
+        let ways = [&self.finishing, &self.stopping, &self.abandoned];
+        ways.iter().any(|way| way.load(Ordering::Relaxed))
     }
 
     /// `true` when nothing is left to move. Something may be left although there is room: a
@@ -129,6 +134,14 @@ impl<T> Lane<T> {
     pub(super) fn stop(&self, ends: &impl Ends<T>) {
         // Seen by the thread that this asks to move on.
         self.stopping.store(true, Ordering::Relaxed);
+        self.pump(ends);
+    }
+
+    /// Parts the ends once the receiver has what it has room for. It is the thread which moves that at the moment that
+    /// parts them: if another one did, messages for which there is room would be lost.
+    pub(super) fn abandon(&self, ends: &impl Ends<T>) {
+        // Seen by the thread that this asks to move on.
+        self.abandoned.store(true, Ordering::Relaxed);
         self.pump(ends);
     }
 }

@@ -240,11 +240,12 @@ impl Registry {
         }
     }
 
-    /// Ends what is left of a closing socket: its linger time is over.
+    /// Ends what is left of a closing socket, whose linger time is over. What it has sent and its peers have room for is
+    /// theirs.
     pub(crate) fn abort(&self, core: &Arc<SocketCore>) {
         let withdrawn = self.withdraw_clients(core, |_| true);
-        for connection in self.connections(core) {
-            connection.end();
+        for (connection, side) in self.ends_of(core) {
+            connection.abandon(side);
         }
         release(core, withdrawn);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::thread;
+use std::time::Duration;
 
 use sealwire::SocketType;
 use sealwire::blocking::Socket;
@@ -60,7 +61,7 @@ fn both_queues_fill_exactly() {
         }
         assert_eq!(expected, next, "{send} and {receive}");
         assert_eq!(fill(&mut next), send + receive, "again");
-        drop(pull);
+        push.close_with_linger(Duration::ZERO).unwrap_err();
     }
 }
 
@@ -122,6 +123,27 @@ fn a_sender_that_closes_leaves_its_messages() {
         assert_eq!(number(&pull.recv().unwrap()), expected);
     }
     closing.join().unwrap();
+}
+
+#[test]
+fn a_sender_without_linger_time_leaves_what_there_is_room_for_to_who_is_fetching_it() {
+    const MESSAGES: u32 = 500;
+    for _ in 0..300 {
+        let pull = options(SocketType::Pull).build_blocking().unwrap();
+        let push = options(SocketType::Push).linger(Duration::ZERO);
+        let push = push.build_blocking().unwrap();
+        push.connect(pull.bind(path().endpoint()).unwrap()).unwrap();
+        let reader = thread::spawn(move || {
+            for expected in 0..MESSAGES {
+                assert_eq!(number(&pull.recv_timeout(TIMEOUT).unwrap()), expected);
+            }
+        });
+        for number in 0..MESSAGES {
+            push.send(number.to_string()).unwrap();
+        }
+        drop(push);
+        reader.join().unwrap();
+    }
 }
 
 #[test]

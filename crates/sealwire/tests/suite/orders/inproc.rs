@@ -174,6 +174,26 @@ fn the_ends_part_once_all_has_moved() {
 }
 
 #[test]
+fn what_there_is_room_for_arrives_whoever_moves_it_as_the_sender_gives_up() {
+    explore(|| {
+        let connection = Connection::new();
+        let sender = {
+            let connection = connection.clone();
+            thread::spawn(move || {
+                connection.send(1);
+                connection.send(2);
+                connection.lane.abandon(&*connection);
+            })
+        };
+        let mut all: Vec<_> = connection.try_receive().into_iter().collect();
+        sender.join().unwrap();
+        assert!(connection.are_parted(), "nobody has parted them");
+        all.extend(std::iter::from_fn(|| connection.try_receive()));
+        assert_eq!(all, [1, 2]);
+    });
+}
+
+#[test]
 fn what_has_left_the_sender_arrives_and_the_rest_stays_when_the_receiver_stops() {
     explore(|| {
         let connection = Connection::new();
