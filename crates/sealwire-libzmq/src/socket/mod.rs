@@ -65,6 +65,8 @@ pub(crate) struct Socket {
     /// The routing ids that were made for peers of a STREAM.
     streams: AtomicU32,
     outbound: Mutex<Outbound>,
+    /// There are parts of a message that is not complete.
+    gathers: AtomicBool,
     inbound: Mutex<Inbound>,
     endpoints: Mutex<Endpoints>,
     readiness: OnceLock<Readiness>,
@@ -100,6 +102,7 @@ impl Socket {
             lost: AtomicBool::new(false),
             streams: AtomicU32::new(0),
             outbound: Mutex::default(),
+            gathers: AtomicBool::new(false),
             inbound: Mutex::default(),
             endpoints: Mutex::default(),
             readiness: OnceLock::new(),
@@ -409,7 +412,7 @@ impl Socket {
         }
         // A DISH may join and leave groups at any time, which libzmq counts as sending.
         let joins = self.socket_type == SocketType::Dish;
-        if ready.send || joins || self.outbound().is_gathering() {
+        if ready.send || joins || self.gathers.load(Ordering::Relaxed) {
             events |= POLLOUT;
         }
         events

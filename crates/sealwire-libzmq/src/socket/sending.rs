@@ -40,15 +40,30 @@ impl Socket {
             return self.send_to(part, &Address::default(), flags);
         }
         self.check()?;
+        // Without the lock, which would cost about as much as all else here. Parts that another thread begins meanwhile
+        // come after this message.
+        if flags & SNDMORE == 0 && !self.gathers.load(Ordering::Relaxed) {
+            self.check_lost()?;
+            return self.send_single(part, flags);
+        }
+        self.gather(part, flags)
+    }
+
+    /// Sends a part of a message that has several.
+    fn gather(&self, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
         let mut outbound = self.outbound();
         if !outbound.is_gathering() {
             self.check_lost()?;
             if flags & SNDMORE == 0 {
+                // Another thread has just sent the last part of its own.
                 return self.send_single(part, flags);
             }
             self.begin(part, flags)?;
         }
-        self.add(&mut outbound, part, flags)
+        let added = self.add(&mut outbound, part, flags);
+        let gathers = outbound.is_gathering();
+        self.gathers.store(gathers, Ordering::Relaxed);
+        added
     }
 
     /// Adds a part to those before it, and sends them with the last one.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sealwire::{Endpoint, SocketType};
 use sealwire_zmtp::Frames;
 
-use super::{DONTWAIT, SNDMORE, Socket};
+use super::{DONTWAIT, POLLOUT, SNDMORE, Socket};
 use crate::context::Context;
 use crate::errno::Errno;
 use crate::options::{number, socks_proxy};
@@ -256,6 +256,52 @@ fn what_came_from_a_peer_is_gone_once_the_socket_disconnects_from_it() {
     pull.disconnect("inproc://left").unwrap();
     assert_eq!(receive(&pull), b"stays");
     assert_eq!(receive(&pull), b"all of it");
+    assert_eq!(pull.receive(DONTWAIT).err(), Some(Errno::AGAIN));
+}
+
+/// What a thread sends whose message has one part is behind no lock that another thread holds while it waits for room.
+#[test]
+fn a_part_that_waits_for_room_holds_up_no_message_of_one_part() {
+    let context = Context::without_rules();
+    let [pull, push] = [SocketType::Pull, SocketType::Push].map(|it| context.open_briefly(it));
+    pull.bind("inproc://held-up").unwrap();
+    push.connect("inproc://held-up").unwrap();
+    let (done, ended) = mpsc::channel();
+    let _waits = push.outbound();
+    let of_thread = push.clone();
+    thread::spawn(move || {
+        let sent = of_thread.send(&mut Frames::single("text"), 0);
+        let _ = done.send((sent, of_thread.events() & POLLOUT));
+    });
+    assert_eq!(ended.recv_timeout(TIMEOUT), Ok((Ok(()), POLLOUT)));
+    assert_eq!(receive(&pull), b"text");
+}
+
+#[test]
+fn parts_of_two_threads_all_arrive() {
+    const MESSAGES: usize = 2_000;
+    let context = Context::without_rules();
+    let [pull, push] = [SocketType::Pull, SocketType::Push].map(|it| context.open_briefly(it));
+    for (socket, mark) in [(&pull, number::RCVHWM), (&push, number::SNDHWM)] {
+        socket.set(mark, Some(&0_i32.to_ne_bytes())).unwrap();
+    }
+    pull.bind("inproc://two-threads").unwrap();
+    push.connect("inproc://two-threads").unwrap();
+    let of_thread = push.clone();
+    let other = thread::spawn(move || (0..MESSAGES).for_each(|_| send(&of_thread, &["whole"])));
+    for _ in 0..MESSAGES {
+        send(&push, &["first", "last"]);
+    }
+    other.join().unwrap();
+    let mut arrived = [0; 3];
+    for _ in 0..3 * MESSAGES {
+        let part = receive(&pull);
+        arrived[["whole", "first", "last"]
+            .iter()
+            .position(|it| it.as_bytes() == part)
+            .unwrap()] += 1;
+    }
+    assert_eq!(arrived, [MESSAGES; 3]);
     assert_eq!(pull.receive(DONTWAIT).err(), Some(Errno::AGAIN));
 }
 
