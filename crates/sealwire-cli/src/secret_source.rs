@@ -136,7 +136,7 @@ mod tests {
             told.contains("line 1: expected a key") && !told.contains(&secret),
             "{told}"
         );
-        assert!(failure("head -c 70000 /dev/zero").contains("more than 65536 bytes"));
+        assert!(failure("head -c 1000000 /dev/zero").contains("more than 65536 bytes"));
         assert!(failure("./no-such-vault").contains("exit status: 127"));
         let no_text = failure("printf '\\377'");
         assert!(no_text.contains("holds no secret key"), "{no_text}");

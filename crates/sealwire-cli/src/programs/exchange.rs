@@ -21,12 +21,15 @@ pub(crate) struct Answer {
     pub(crate) output: io::Result<Vec<u8>>,
     /// The beginning of its standard error.
     pub(crate) complaint: String,
+    /// It was to write more, which nobody reads and which may have ended it.
+    cut_off: bool,
 }
 
 impl Answer {
-    /// How it failed, in words; `None` if it did not.
+    /// How it failed, in words; `None` if it did not. One that wrote too much has not failed by what that ended it with:
+    /// its output says it.
     pub(crate) fn failure(&self, program: &str) -> Option<String> {
-        (!self.status.success()).then(|| {
+        (!self.status.success() && !self.cut_off).then(|| {
             let message = format!("{program}: {}: {}", self.status, self.complaint);
             message.trim_end_matches(": ").to_owned()
         })
@@ -101,10 +104,38 @@ pub(crate) fn exchange(
         })?;
         let complaint = complaint.join().unwrap_or_default();
         let output = output.join().unwrap_or_else(|_| Ok(Vec::new()));
+        let cut_off = output.as_ref().is_ok_and(|it| it.len() as u64 > max_output);
         Ok(status.map(|status| Answer {
             status,
             output,
             complaint,
+            cut_off,
         }))
     })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::programs::TimeLimit;
+
+    fn answer_of(script: &str) -> Answer {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let time = TimeLimit::within(None);
+        let answer = exchange(&Programs::new(), &mut command, &[], 10, &time);
+        answer.unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_program_that_is_ended_by_output_that_nobody_reads_has_written_too_much() {
+        // More than a pipe holds.
+        let answer = answer_of("exec head -c 10000000 /dev/zero");
+        assert!(!answer.status.success(), "{:?}", answer.status);
+        assert_eq!(answer.failure("head"), None);
+        assert_eq!(answer.output.unwrap().len(), 11);
+        let answer = answer_of("printf 0123456789; exit 3");
+        assert_eq!(answer.failure("sh").unwrap(), "sh: exit status: 3");
+        assert_eq!(answer.output.unwrap(), b"0123456789");
+    }
 }
