@@ -133,6 +133,19 @@ fn sending(connection: &Arc<Connection>, messages: &'static [usize]) -> thread::
     })
 }
 
+/// Sends two messages, and leaves in this way.
+fn leaving(
+    connection: &Arc<Connection>,
+    way: fn(&Lane<usize>, &Connection),
+) -> thread::JoinHandle<()> {
+    let connection = connection.clone();
+    thread::spawn(move || {
+        connection.send(1);
+        connection.send(2);
+        way(&connection.lane, &connection);
+    })
+}
+
 #[test]
 fn what_is_sent_arrives_in_order_whoever_moves_it() {
     explore(|| {
@@ -159,14 +172,7 @@ fn two_that_send_and_one_that_receives_leave_nothing_lying() {
 fn the_ends_part_once_all_has_moved() {
     explore(|| {
         let connection = Connection::new();
-        let sender = {
-            let connection = connection.clone();
-            thread::spawn(move || {
-                connection.send(1);
-                connection.send(2);
-                connection.lane.finish(&*connection);
-            })
-        };
+        let sender = leaving(&connection, Lane::finish);
         assert_eq!([1, 2].map(|_| connection.receive()), [1, 2]);
         sender.join().unwrap();
         assert!(connection.are_parted(), "nobody has parted them");
@@ -177,14 +183,7 @@ fn the_ends_part_once_all_has_moved() {
 fn what_there_is_room_for_arrives_whoever_moves_it_as_the_sender_gives_up() {
     explore(|| {
         let connection = Connection::new();
-        let sender = {
-            let connection = connection.clone();
-            thread::spawn(move || {
-                connection.send(1);
-                connection.send(2);
-                connection.lane.abandon(&*connection);
-            })
-        };
+        let sender = leaving(&connection, Lane::abandon);
         let mut all: Vec<_> = connection.try_receive().into_iter().collect();
         sender.join().unwrap();
         assert!(connection.are_parted(), "nobody has parted them");
