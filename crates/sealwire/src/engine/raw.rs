@@ -78,7 +78,7 @@ impl Wire for Raw {
             return Ok(false);
         }
         let chunks = self.outgoing.iter().map(|chunk| &chunk[..]);
-        let written = write_chunks(chunks, most, write)?;
+        let written = write_chunks(chunks, self.pending, most, write)?;
         self.advance(written);
         Ok(true)
     }

@@ -132,14 +132,17 @@ pub(super) trait Wire: Send {
     fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool>;
 }
 
-/// One call of `write`, for as many of these bytes as it takes. Returns how many it took.
+/// One call of `write`, for as many of these `pending` bytes as it takes. Returns how many it took. A little more than
+/// `most` goes at once: the end of a message by itself would take a call, and wake its reader once more.
 pub(super) fn write_chunks<'a>(
     chunks: impl Iterator<Item = &'a [u8]>,
+    pending: usize,
     most: usize,
     write: &mut Write<'_>,
 ) -> io::Result<usize> {
     let mut slices = [IoSlice::new(&[]); SLICES_PER_WRITE];
-    let mut room = most;
+    let is_little_more = pending <= most.saturating_add(most / 16);
+    let mut room = if is_little_more { pending } else { most };
     let mut count = 0;
     for (slice, chunk) in slices.iter_mut().zip(chunks) {
         let length = chunk.len().min(room);
@@ -153,5 +156,28 @@ pub(super) fn write_chunks<'a>(
     match write(&slices[..count])? {
         0 => Err(io::ErrorKind::WriteZero.into()),
         written => Ok(written),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_carries_what_it_may_and_the_end_of_a_message_with_it() {
+        for (pending, carried) in [(50, 50), (100, 100), (106, 106), (107, 100), (1_000, 100)] {
+            let bytes = vec![7; pending];
+            let chunks = [&bytes[..30], &bytes[30..]];
+            let mut calls = Vec::new();
+            let write: &mut Write<'_> = &mut |slices| {
+                calls.push(slices.iter().map(|slice| slice.len()).sum::<usize>());
+                Ok(1)
+            };
+            let written = write_chunks(chunks.into_iter(), pending, 100, write);
+            assert_eq!((written.unwrap(), calls), (1, vec![carried]));
+        }
+        let nothing: &mut Write<'_> = &mut |_| Ok(0);
+        let written = write_chunks([&[7][..]].into_iter(), 1, usize::MAX, nothing);
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::WriteZero);
     }
 }

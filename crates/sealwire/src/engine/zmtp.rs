@@ -135,7 +135,7 @@ impl Wire for Connection {
         if !transmit.has_remaining() {
             return Ok(false);
         }
-        let written = write_chunks(transmit.chunks(), most, write)?;
+        let written = write_chunks(transmit.chunks(), transmit.remaining(), most, write)?;
         transmit.advance(written);
         Ok(true)
     }
