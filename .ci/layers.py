@@ -101,7 +101,7 @@ FLOORS = {
         ["monte", "typed", "work"],
     ],
     "crates/sealwire-simd": [
-        ["instructions", "level"],
+        ["instructions", "level", "prefetch"],
         ["isa"],
         ["dispatch", "measuring", "vector"],
         ["arm", "blocks", "wasm", "x86"],

@@ -7,6 +7,7 @@
 //! x86, arm, wasm   the vectors of each instruction set
 //! dispatch    dispatch! chooses a back end; compiled_for! compiles a function for one
 //! measuring   holds the choice down, for benchmarks and for tests on every back end
+//! prefetch    asks for memory before it is written
 //! ```
 //!
 //! It holds no algorithms, and no secret decides anything in it.
@@ -40,6 +41,7 @@ mod isa;
 mod level;
 #[cfg(feature = "measuring")]
 pub mod measuring;
+pub mod prefetch;
 #[cfg(all(
     test,
     any(
