@@ -14,6 +14,7 @@
 pub mod abi;
 mod context;
 mod errno;
+mod log;
 pub mod message;
 mod monitor;
 mod options;

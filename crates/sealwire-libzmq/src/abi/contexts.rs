@@ -8,13 +8,14 @@ use super::handles::{Handles, Using};
 use super::{guard, rights};
 use crate::context::Context;
 use crate::errno::Errno;
-use crate::policy;
+use crate::{log, policy};
 
 static CONTEXTS: Handles<Context> = Handles::of_kind(1);
 
 fn new() -> Result<Context, Errno> {
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     super::verification::check_again();
+    log::begin(rights::are_of_others);
     policy::of_process(rights::are_of_others).map(Context::new)
 }
 

@@ -216,6 +216,47 @@ fn a_program_without_rules_is_told_once_that_plain_text_leaves_the_machine() {
     assert_eq!(errors.lines().count(), 1, "{errors}");
 }
 
+#[test]
+fn a_log_says_of_each_connection_who_is_there_and_how_it_is_protected() {
+    let scene = Scene::new();
+    let allowed = AllowedKeys::new().allow(scene.client.public());
+    let security = Security::blake3_server(scene.server.clone(), allowed);
+    let server = native(SocketType::Rep, security);
+    let endpoint = server.bind("tcp://127.0.0.1:0").unwrap().to_string();
+    let mut command = scene.with_rules();
+    command.env("SEALWIRE_LOG", "info");
+    let mut program = Talker::start(&mut command, &["req", &endpoint, PAYLOAD]);
+    let ready = program.error_line();
+    let key = scene.server.public();
+    let expected = format!(" ready: REP {endpoint} ({key}), mechanism BLAKE3");
+    let begins = ready.starts_with("sealwire: connection ");
+    assert!(begins && ready.ends_with(&expected), "{ready}");
+    assert_eq!(server.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
+    server.send("an answer").unwrap();
+    assert!(program.end().0);
+
+    // What fails is told at any detail, and a word that is none is told of.
+    let stranger = KeyPair::generate();
+    let wrong = scene.folder.path("stranger");
+    keys::write_key_pair(&wrong, &stranger).unwrap();
+    for (detail, says) in [
+        (
+            "warning",
+            "this key is not allowed here cause=\"refused_by_peer\"",
+        ),
+        ("loud", "SEALWIRE_LOG is \"loud\", and nothing is logged"),
+    ] {
+        let mut command = scene.command();
+        command
+            .env("SEALWIRE_SERVER_KEY", scene.server.public().to_string())
+            .env("SEALWIRE_SECRET_KEY_FILE", "stranger.key")
+            .env("SEALWIRE_LOG", detail);
+        let mut program = Talker::start(&mut command, &["req", &endpoint, PAYLOAD]);
+        let line = program.error_line();
+        assert!(line.contains(says), "{line}");
+    }
+}
+
 /// Needs a user who may give files away; elsewhere it tests nothing.
 #[test]
 fn a_program_with_rights_of_others_is_not_told_anything_by_its_environment() {
@@ -243,7 +284,9 @@ fn a_program_with_rights_of_others_is_not_told_anything_by_its_environment() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     for (name, bound) in [("talker", false), ("secure", true)] {
         let mut command = scene.folder.command(name);
-        command.env("SEALWIRE_CONFIG", "/nowhere");
+        command
+            .env("SEALWIRE_CONFIG", "/nowhere")
+            .env("SEALWIRE_LOG", "loud");
         let mut program = Talker::start(&mut command, &["rep", "tcp://127.0.0.1:*"]);
         let first = program.line();
         if bound && first.ends_with("secure 0") {
@@ -256,5 +299,8 @@ fn a_program_with_rights_of_others_is_not_told_anything_by_its_environment() {
             !bound,
             "{first}"
         );
+        if !bound {
+            assert!(program.error_line().contains("SEALWIRE_LOG"));
+        }
     }
 }

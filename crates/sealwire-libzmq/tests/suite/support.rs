@@ -65,6 +65,7 @@ impl Folder {
             "SEALWIRE_SECRET_KEY_FILE",
             "SEALWIRE_ALLOW",
             "SEALWIRE_VERIFY",
+            "SEALWIRE_LOG",
         ] {
             command.env_remove(variable);
         }
@@ -133,7 +134,7 @@ pub(crate) fn output(command: &mut Command) -> Output {
 pub(crate) struct Talker {
     child: Watched,
     stdout: BufReader<ChildStdout>,
-    stderr: ChildStderr,
+    stderr: BufReader<ChildStderr>,
 }
 
 impl Talker {
@@ -142,7 +143,7 @@ impl Talker {
         Talker {
             child,
             stdout: BufReader::new(stdout),
-            stderr,
+            stderr: BufReader::new(stderr),
         }
     }
 
@@ -153,7 +154,14 @@ impl Talker {
         line.trim_end().to_owned()
     }
 
-    /// Whether it ended well, and what it wrote on standard error.
+    /// The next line that it writes on standard error; empty at its end.
+    pub(crate) fn error_line(&mut self) -> String {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Whether it ended well, and the rest of what it wrote on standard error.
     pub(crate) fn end(&mut self) -> (bool, String) {
         let mut errors = String::new();
         self.stderr.read_to_string(&mut errors).unwrap();

@@ -1,7 +1,8 @@
 //! Which events of a socket go to the log, and how often.
 //!
 //! Peers can make connections fail at any rate, so there is one line a second for each cause.
-//! Monitors get all events, and so does the log at level `debug`. Where there is no log, standard error
+//! Monitors get all events, and so does the log at level `debug`: connections that are ready or have ended under a target
+//! of their own, [`CONNECTIONS`], so that a log can have these without the others. Where there is no log, standard error
 //! gets the first failed handshake.
 
 use std::mem::{Discriminant, discriminant};
@@ -14,6 +15,9 @@ use super::standard_error::StandardError;
 use crate::account::{Excesses, Kind, LogGates};
 use crate::failure::FailureCause;
 use crate::guard;
+
+/// The target of connections that are ready, and of those that ended as they should.
+const CONNECTIONS: &str = "sealwire::connections";
 
 /// The log of one socket.
 pub(super) struct Log {
@@ -89,7 +93,9 @@ impl Log {
             Event::Failed(failure) => Some(failure.cause().name()),
             _ => None,
         };
+        let is_connection = matches!(event, Event::Ready { .. } | Event::Disconnected { .. });
         guard::log(|| match count {
+            None if is_connection => tracing::debug!(target: CONNECTIONS, "{event}"),
             None => tracing::debug!(target: "sealwire", cause, "{event}"),
             Some(1) => tracing::warn!(target: "sealwire", cause, "{event}"),
             Some(count) => {

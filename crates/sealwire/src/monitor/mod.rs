@@ -22,7 +22,7 @@ pub(crate) use counters::{LiveCounters, add};
 pub use event::Event;
 pub use failures::{Failures, RecentFailure};
 #[cfg(unix)]
-pub(crate) use standard_error::print;
+pub(crate) use standard_error::{print, write};
 
 use self::failures::{LiveFailures, LiveRecent};
 use self::log::Log;

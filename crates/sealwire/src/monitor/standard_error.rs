@@ -47,7 +47,8 @@ fn is_failed_handshake(event: &Event) -> bool {
 fn line(event: &Event) -> String {
     format!(
         "sealwire: {} (told once for a socket, {MAX_SOCKETS_ON_STANDARD_ERROR} sockets at most; \
-         set a log to hear more: a subscriber of `tracing`, sealwire_log in C)\n",
+         set a log to hear more: a subscriber of `tracing`, sealwire_log in C, SEALWIRE_LOG=info with libzmq's \
+         functions)\n",
         printable(&event.to_string())
     )
 }
@@ -61,9 +62,9 @@ pub(crate) fn print(line: String) -> io::Result<JoinHandle<()>> {
     })
 }
 
-/// Takes no lock, which a child of `fork` would find taken.
+/// Waits where nobody reads, and takes no lock, which a child of `fork` would find taken.
 #[cfg(unix)]
-fn write(mut line: &[u8]) {
+pub(crate) fn write(mut line: &[u8]) {
     let to = io::stderr();
     if !takes_text(&to) {
         return;
@@ -74,7 +75,7 @@ fn write(mut line: &[u8]) {
 }
 
 #[cfg(not(unix))]
-fn write(line: &[u8]) {
+pub(crate) fn write(line: &[u8]) {
     use io::Write as _;
     let _ = io::stderr().write_all(line);
 }

@@ -302,6 +302,11 @@ pub fn to_send(socket: &Socket) -> usize {
     socket.core().map_or(0, |core| core.to_send())
 }
 
+/// Writes a line on standard error, on this thread: it waits where nobody reads, and has to hold `SIGPIPE` back.
+pub fn write_line(line: &str) {
+    monitor::write(format!("sealwire: {}\n", printable(line)).as_bytes());
+}
+
 /// Writes a line on standard error, as that about a failed handshake is written, and waits for it: the process may
 /// end at once.
 pub fn tell(line: &str) {

@@ -1,0 +1,199 @@
+//! What the engine logs, as lines on standard error, where `SEALWIRE_LOG` asks for it.
+//!
+//! Standard error belongs to the program and may be a pipe that nobody reads, so a thread of its own writes there. Lines
+//! that it has no room for are counted.
+
+use std::env;
+use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use sealwire::{embed, signals};
+use sealwire_fork::PerProcess;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::{self, Interest};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+const VARIABLE: &str = "SEALWIRE_LOG";
+
+/// The engine's target of connections that are ready or have ended.
+const CONNECTIONS: &str = "sealwire::connections";
+
+/// Lines that wait for the thread. More are dropped and counted.
+const WAITING: usize = 1024;
+
+/// The log of this process, once there is one. A child of a fork has none until it makes a context.
+static LOG: PerProcess<Option<Log>> = PerProcess::new();
+
+struct Log {
+    detail: Detail,
+    lines: SyncSender<String>,
+    dropped: AtomicU64,
+}
+
+/// How much is logged, each with what is before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Failures, at most one line a second for each cause.
+    Warning,
+    /// Connections that are ready and that have ended, and lists of keys that were read again.
+    Info,
+    /// Every event of every socket.
+    Debug,
+}
+
+impl Detail {
+    fn of(text: &str) -> Option<Self> {
+        Some(match text {
+            "warning" => Detail::Warning,
+            "info" => Detail::Info,
+            "debug" => Detail::Debug,
+            _ => return None,
+        })
+    }
+
+    fn takes(self, target: &str, level: Level) -> bool {
+        let least = match self {
+            Detail::Warning => Level::WARN,
+            Detail::Info if target == CONNECTIONS => Level::DEBUG,
+            Detail::Info => Level::INFO,
+            Detail::Debug => Level::DEBUG,
+        };
+        target.starts_with("sealwire") && level <= least
+    }
+}
+
+/// Begins the log of this process, if its environment asks for one and is to be believed, and there is none yet. `secure`
+/// says that it runs with rights that its user has not.
+pub(crate) fn begin(secure: impl Fn() -> bool) {
+    let log = || {
+        let asked = env::var_os(VARIABLE).filter(|_| !secure());
+        Ok::<_, ()>(asked.and_then(|asked| Log::begin(&asked.to_string_lossy())))
+    };
+    let begun = LOG.get_or_try_make(|_| true, log);
+    if begun.is_ok_and(Option::is_some) {
+        // In vain from the second time on.
+        let _ = subscriber::set_global_default(Lines);
+    }
+}
+
+fn current() -> Option<&'static Log> {
+    LOG.get_or_try_make(|_| true, || Err(())).ok()?.as_ref()
+}
+
+impl Log {
+    fn begin(asked: &str) -> Option<Self> {
+        let Some(detail) = Detail::of(asked) else {
+            embed::tell(&format!(
+                "{VARIABLE} is {asked:?}, and nothing is logged; warning, info and debug are what it may be"
+            ));
+            return None;
+        };
+        let (lines, waiting) = sync_channel(WAITING);
+        let thread = thread::Builder::new().name("sealwire-log".into());
+        // Signals are the program's, and a broken pipe shall raise none.
+        signals::held_back(|| thread.spawn(move || write(&waiting))).ok()?;
+        Some(Log {
+            detail,
+            lines,
+            dropped: AtomicU64::new(0),
+        })
+    }
+}
+
+fn write(waiting: &Receiver<String>) {
+    for line in waiting {
+        embed::write_line(&line);
+        let dropped = current().map_or(0, |log| log.dropped.swap(0, Ordering::Relaxed));
+        if dropped > 0 {
+            embed::write_line(&format!("{dropped} lines of the log had no room"));
+        }
+    }
+}
+
+/// What the engine logs, as lines.
+struct Lines;
+
+impl Subscriber for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        let takes = |log: &Log| log.detail.takes(metadata.target(), *metadata.level());
+        metadata.is_event() && current().is_some_and(takes)
+    }
+
+    /// A child of a fork may have another log.
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = Text::default();
+        event.record(&mut text);
+        if let Some(log) = current()
+            && log.lines.try_send(text.message + &text.fields).is_err()
+        {
+            log.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    // Spans have no lines.
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The message, then the other fields by their names.
+#[derive(Default)]
+struct Text {
+    message: String,
+    fields: String,
+}
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        // Writing to a String does not fail.
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.fields, " {name}={value:?}"),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_detail_has_what_is_before_it_and_nothing_of_others() {
+        let lines = [
+            ("sealwire", Level::WARN),
+            ("sealwire::auth", Level::INFO),
+            (CONNECTIONS, Level::DEBUG),
+            ("sealwire", Level::DEBUG),
+            ("sealwire", Level::TRACE),
+            ("another", Level::ERROR),
+        ];
+        for (text, takes) in [("warning", 1), ("info", 3), ("debug", 4)] {
+            let detail = Detail::of(text).unwrap();
+            for (index, (target, level)) in lines.into_iter().enumerate() {
+                assert_eq!(
+                    detail.takes(target, level),
+                    index < takes,
+                    "{text} {target}"
+                );
+            }
+        }
+        for text in ["", "INFO", "trace", "info "] {
+            assert_eq!(Detail::of(text), None);
+        }
+    }
+}
