@@ -5,7 +5,7 @@
 
 use std::env;
 use std::fmt::{self, Write as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -72,9 +72,11 @@ pub(crate) fn begin(secure: impl Fn() -> bool) {
         let asked = env::var_os(VARIABLE).filter(|_| !secure());
         Ok::<_, ()>(asked.and_then(|asked| Log::begin(&asked.to_string_lossy())))
     };
+    /// Whether `tracing` has been told, which a child of a fork need not do again.
+    static SUBSCRIBED: AtomicBool = AtomicBool::new(false);
     let begun = LOG.get_or_try_make(|_| true, log);
-    if begun.is_ok_and(Option::is_some) {
-        // In vain from the second time on.
+    if begun.is_ok_and(Option::is_some) && !SUBSCRIBED.swap(true, Ordering::Relaxed) {
+        // A program of Rust may have a subscriber of its own, which has the lines then.
         let _ = subscriber::set_global_default(Lines);
     }
 }

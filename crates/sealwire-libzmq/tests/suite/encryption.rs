@@ -299,8 +299,13 @@ fn a_program_with_rights_of_others_is_not_told_anything_by_its_environment() {
             !bound,
             "{first}"
         );
-        if !bound {
-            assert!(program.error_line().contains("SEALWIRE_LOG"));
+        if bound {
+            let client = native(SocketType::Req, Security::plain_text());
+            client.connect(first.split(' ').next().unwrap()).unwrap();
+            client.send(PAYLOAD).unwrap();
+            assert_eq!(client.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
         }
+        let (_, errors) = program.end();
+        assert_eq!(errors.contains("SEALWIRE_LOG"), !bound, "{errors}");
     }
 }
