@@ -13,7 +13,7 @@ use super::readiness::TransportReadiness;
 use crate::account::Account;
 use crate::engine::session_key::SessionKey;
 use crate::engine::wire::Wire;
-use crate::limits::WRITES_PER_TIME_SLICE;
+use crate::limits::{LONG_FRAME, WRITES_PER_TIME_SLICE};
 use crate::options::TcpOptions;
 use crate::peer::ProcessCredentials;
 use crate::transport::{Polled, Stream};
@@ -86,7 +86,11 @@ impl Transport {
         self.readiness.writable |= self.stream.buffers();
         match self.input.read(&mut self.stream, wanted, spare) {
             Ok((0, _)) => Ok(Read::End),
-            Ok((_, emptied)) => {
+            Ok((length, emptied)) => {
+                // Mostly there by the time that this part of it was copied: a read in vain costs less than to ask before each.
+                let lacks = wanted.saturating_sub(length);
+                let rest_follows = lacks > 0 && self.input.len() + lacks >= LONG_FRAME;
+                let emptied = emptied && !rest_follows;
                 self.readiness.was_read(emptied, self.stream.buffers());
                 Ok(Read::Bytes)
             }
@@ -327,6 +331,22 @@ mod tests {
         // The end is still behind it.
         assert!(transport.is_readable());
         assert!(matches!(read(&mut transport), Read::End));
+    }
+
+    #[test]
+    fn the_rest_of_a_long_frame_is_read_without_asking_once() {
+        for (lacks, follows) in [(LONG_FRAME, true), (LONG_FRAME - 6, false), (5, false)] {
+            let (mut peer, mut transport) = pair();
+            let spare = &mut BytesMut::new();
+            peer.write_all(b"bytes").unwrap();
+            assert!(matches!(transport.read(lacks, spare).unwrap(), Read::Bytes));
+            assert_eq!(transport.is_readable(), follows, "{lacks}");
+            assert!(matches!(
+                transport.read(lacks, spare).unwrap(),
+                Read::Nothing
+            ));
+            assert!(!transport.is_readable());
+        }
     }
 
     #[test]
