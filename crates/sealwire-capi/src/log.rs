@@ -1,17 +1,14 @@
 //! The log: lines of text to a callback of the program, on a thread of their own.
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
 use std::thread;
 
+use sealwire::embed::{self, LogLines};
 use sealwire_fork::Birth;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::{self, Interest};
-use tracing::{Event, Level, Metadata, Subscriber, callsite};
+use tracing::{Level, callsite};
 
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::guard;
@@ -172,7 +169,7 @@ fn number(level: Level) -> i32 {
 /// Once a process.
 fn subscribe() -> Result<(), Failure> {
     static OURS: OnceLock<bool> = OnceLock::new();
-    if *OURS.get_or_init(|| subscriber::set_global_default(Lines).is_ok()) {
+    if *OURS.get_or_init(|| embed::log_to(Lines)) {
         return Ok(());
     }
     Err(Failure::new(
@@ -181,29 +178,21 @@ fn subscribe() -> Result<(), Failure> {
     ))
 }
 
-/// What the crates below log, as lines.
+/// Gives lines to the log that is there.
 struct Lines;
 
-impl Subscriber for Lines {
-    /// Asked again after each change.
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+impl LogLines for Lines {
+    fn wants(&self, _: &str, level: Level) -> bool {
         let Ok(log) = LOG.try_read() else {
             return false;
         };
         let log = log.as_ref().filter(|log| log.birth.is_here());
-        metadata.is_event()
-            && metadata.target().starts_with("sealwire")
-            && log.is_some_and(|log| *metadata.level() <= log.level)
+        log.is_some_and(|log| level <= log.level)
     }
 
-    /// The log may change while a place is used for the first time.
-    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
-        Interest::sometimes()
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let level = number(*event.metadata().level());
-        let text = Text::of(event);
+    fn take(&self, level: Level, line: String) {
+        let level = number(level);
+        let text = escaped(&line);
         let sent = LOG.try_read().ok().and_then(|log| {
             let lines = &log.as_ref()?.lines;
             lines.try_send(Line { level, text }).ok()
@@ -212,53 +201,17 @@ impl Subscriber for Lines {
             DROPPED.fetch_add(1, Ordering::Relaxed);
         }
     }
-
-    // Spans have no lines.
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
 }
 
-/// The message, then the other fields by their names.
-#[derive(Default)]
-struct Text {
-    message: String,
-    fields: String,
-}
-
-impl Text {
-    fn of(event: &Event<'_>) -> CString {
-        let mut text = Text::default();
-        event.record(&mut text);
-        let Text { message, fields } = text;
-        let shown: String = message
-            .chars()
-            .chain(fields.chars())
-            .flat_map(|character| {
-                let escaped = character.is_control().then(|| character.escape_default());
-                let plain = escaped.is_none().then_some(character);
-                escaped.into_iter().flatten().chain(plain)
-            })
-            .collect();
-        // A zero byte is a control character.
-        CString::new(shown).unwrap_or_default()
-    }
-}
-
-impl Visit for Text {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        // Writing to a String does not fail.
-        let _ = match field.name() {
-            "message" => write!(self.message, "{value:?}"),
-            name => write!(self.fields, " {name}={value:?}"),
-        };
-    }
+fn escaped(line: &str) -> CString {
+    let shown: String = line
+        .chars()
+        .flat_map(|character| {
+            let escaped = character.is_control().then(|| character.escape_default());
+            let plain = escaped.is_none().then_some(character);
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect();
+    // A zero byte is a control character.
+    CString::new(shown).unwrap_or_default()
 }

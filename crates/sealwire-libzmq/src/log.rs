@@ -4,22 +4,16 @@
 //! that it has no room for are counted.
 
 use std::env;
-use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use sealwire::{embed, signals};
+use sealwire::embed::{self, CONNECTIONS, LogLines};
+use sealwire::signals;
 use sealwire_fork::PerProcess;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::{self, Interest};
-use tracing::{Event, Level, Metadata, Subscriber};
+use tracing::Level;
 
 const VARIABLE: &str = "SEALWIRE_LOG";
-
-/// The engine's target of connections that are ready or have ended.
-const CONNECTIONS: &str = "sealwire::connections";
 
 /// Lines that wait for the thread. More are dropped and counted.
 const WAITING: usize = 1024;
@@ -61,7 +55,7 @@ impl Detail {
             Detail::Info => Level::INFO,
             Detail::Debug => Level::DEBUG,
         };
-        target.starts_with("sealwire") && level <= least
+        level <= least
     }
 }
 
@@ -77,7 +71,7 @@ pub(crate) fn begin(secure: impl Fn() -> bool) {
     let begun = LOG.get_or_try_make(|_| true, log);
     if begun.is_ok_and(Option::is_some) && !SUBSCRIBED.swap(true, Ordering::Relaxed) {
         // A program of Rust may have a subscriber of its own, which has the lines then.
-        let _ = subscriber::set_global_default(Lines);
+        embed::log_to(Lines);
     }
 }
 
@@ -115,58 +109,20 @@ fn write(waiting: &Receiver<String>) {
     }
 }
 
-/// What the engine logs, as lines.
+/// Gives lines to the log of this process: a child of a fork may have another.
 struct Lines;
 
-impl Subscriber for Lines {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        let takes = |log: &Log| log.detail.takes(metadata.target(), *metadata.level());
-        metadata.is_event() && current().is_some_and(takes)
+impl LogLines for Lines {
+    fn wants(&self, target: &str, level: Level) -> bool {
+        current().is_some_and(|log| log.detail.takes(target, level))
     }
 
-    /// A child of a fork may have another log.
-    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
-        Interest::sometimes()
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut text = Text::default();
-        event.record(&mut text);
+    fn take(&self, _: Level, line: String) {
         if let Some(log) = current()
-            && log.lines.try_send(text.message + &text.fields).is_err()
+            && log.lines.try_send(line).is_err()
         {
             log.dropped.fetch_add(1, Ordering::Relaxed);
         }
-    }
-
-    // Spans have no lines.
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
-}
-
-/// The message, then the other fields by their names.
-#[derive(Default)]
-struct Text {
-    message: String,
-    fields: String,
-}
-
-impl Visit for Text {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        // Writing to a String does not fail.
-        let _ = match field.name() {
-            "message" => write!(self.message, "{value:?}"),
-            name => write!(self.fields, " {name}={value:?}"),
-        };
     }
 }
 
@@ -175,14 +131,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_detail_has_what_is_before_it_and_nothing_of_others() {
+    fn each_detail_has_what_is_before_it() {
         let lines = [
             ("sealwire", Level::WARN),
             ("sealwire::auth", Level::INFO),
             (CONNECTIONS, Level::DEBUG),
             ("sealwire", Level::DEBUG),
             ("sealwire", Level::TRACE),
-            ("another", Level::ERROR),
         ];
         for (text, takes) in [("warning", 1), ("info", 3), ("debug", 4)] {
             let detail = Detail::of(text).unwrap();

@@ -17,7 +17,7 @@ use crate::failure::FailureCause;
 use crate::guard;
 
 /// The target of connections that are ready, and of those that ended as they should.
-const CONNECTIONS: &str = "sealwire::connections";
+pub const CONNECTIONS: &str = "sealwire::connections";
 
 /// The log of one socket.
 pub(super) struct Log {

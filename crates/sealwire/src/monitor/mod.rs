@@ -7,6 +7,8 @@
 mod counters;
 mod event;
 mod failures;
+#[cfg(unix)]
+mod lines;
 mod log;
 mod standard_error;
 
@@ -21,6 +23,10 @@ pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
 pub use event::Event;
 pub use failures::{Failures, RecentFailure};
+#[cfg(unix)]
+pub use lines::{LogLines, log_to};
+#[cfg(unix)]
+pub use log::CONNECTIONS;
 #[cfg(unix)]
 pub(crate) use standard_error::{print, write};
 

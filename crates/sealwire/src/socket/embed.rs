@@ -14,6 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::monitor::{self, Monitor};
+pub use crate::monitor::{CONNECTIONS, LogLines, log_to};
 pub use crate::pattern::PeerQueue;
 use crate::peer::Peer;
 use crate::text::printable;
