@@ -4,6 +4,7 @@
 //! that it has no room for are counted.
 
 use std::env;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -24,7 +25,7 @@ static LOG: PerProcess<Option<Log>> = PerProcess::new();
 struct Log {
     detail: Detail,
     lines: SyncSender<String>,
-    dropped: AtomicU64,
+    dropped: Arc<AtomicU64>,
 }
 
 /// How much is logged, each with what is before it.
@@ -87,24 +88,39 @@ impl Log {
             ));
             return None;
         };
-        let (lines, waiting) = sync_channel(WAITING);
+        let (log, waiting) = Log::new(detail);
+        let dropped = log.dropped.clone();
+        let deliver = move || deliver(&waiting, &dropped, embed::write_line);
         let thread = thread::Builder::new().name("sealwire-log".into());
         // Signals are the program's, and a broken pipe shall raise none.
-        signals::held_back(|| thread.spawn(move || write(&waiting))).ok()?;
-        Some(Log {
+        signals::held_back(|| thread.spawn(deliver)).ok()?;
+        Some(log)
+    }
+
+    fn new(detail: Detail) -> (Self, Receiver<String>) {
+        let (lines, waiting) = sync_channel(WAITING);
+        let log = Log {
             detail,
             lines,
-            dropped: AtomicU64::new(0),
-        })
+            dropped: Arc::default(),
+        };
+        (log, waiting)
+    }
+
+    fn take(&self, line: String) {
+        if self.lines.try_send(line).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
-fn write(waiting: &Receiver<String>) {
+/// Until there is no log any more.
+fn deliver(waiting: &Receiver<String>, dropped: &AtomicU64, mut write: impl FnMut(&str)) {
     for line in waiting {
-        embed::write_line(&line);
-        let dropped = current().map_or(0, |log| log.dropped.swap(0, Ordering::Relaxed));
+        write(&line);
+        let dropped = dropped.swap(0, Ordering::Relaxed);
         if dropped > 0 {
-            embed::write_line(&format!("{dropped} lines of the log had no room"));
+            write(&format!("{dropped} lines of the log had no room"));
         }
     }
 }
@@ -118,10 +134,8 @@ impl LogLines for Lines {
     }
 
     fn take(&self, _: Level, line: String) {
-        if let Some(log) = current()
-            && log.lines.try_send(line).is_err()
-        {
-            log.dropped.fetch_add(1, Ordering::Relaxed);
+        if let Some(log) = current() {
+            log.take(line);
         }
     }
 }
@@ -152,5 +166,20 @@ mod tests {
         for text in ["", "INFO", "trace", "info "] {
             assert_eq!(Detail::of(text), None);
         }
+    }
+
+    #[test]
+    fn lines_that_nobody_writes_are_bounded_and_counted() {
+        let (log, waiting) = Log::new(Detail::Info);
+        let dropped = log.dropped.clone();
+        for number in 0..WAITING + 3 {
+            log.take(number.to_string());
+        }
+        drop(log);
+        let mut written = Vec::new();
+        deliver(&waiting, &dropped, |line| written.push(line.to_owned()));
+        assert_eq!(written.len(), WAITING + 1);
+        assert_eq!(written[..2], ["0", "3 lines of the log had no room"]);
+        assert_eq!(*written.last().unwrap(), (WAITING - 1).to_string());
     }
 }

@@ -70,6 +70,18 @@ fn a_child_of_a_fork_leaves_its_parents_sockets_alone_and_begins_anew() {
 }
 
 #[test]
+fn a_log_changes_nothing_for_forks_strangers_and_want_of_descriptors() {
+    for source in [
+        include_str!("misuse/fork.c"),
+        include_str!("misuse/strangers.c"),
+        include_str!("misuse/descriptors.c"),
+    ] {
+        let variables = [("SEALWIRE_LOG", "debug".into())];
+        run_in(&Folder::new(), source, &["-lzmq"], &variables);
+    }
+}
+
+#[test]
 fn signals_end_each_call_that_waits_and_no_message() {
     run(include_str!("misuse/signals.c"), &["-lzmq"]);
 }
