@@ -146,6 +146,12 @@ impl SharedSession {
         let Ok(session) = self.session.try_lock() else {
             return false;
         };
+        // What is written to a peer that has gone is lost. The I/O thread finds its end before it writes.
+        if session.as_ref().is_some_and(Session::peer_has_ended_unseen) {
+            drop(session);
+            self.end_lease();
+            return false;
+        }
         self.act(session, |session| {
             session.output_ready();
             write(session);

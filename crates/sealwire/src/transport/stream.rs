@@ -41,6 +41,20 @@ pub(crate) type Polled = Arc<std::os::fd::OwnedFd>;
 #[cfg(not(unix))]
 pub(crate) type Polled = std::convert::Infallible;
 
+/// Whether the peer has ended its side of the stream, before which there may be bytes.
+#[cfg(unix)]
+pub(crate) fn has_ended(polled: &Polled) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const ENDED: PollFlags = PollFlags::RDHUP;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const ENDED: PollFlags = PollFlags::HUP;
+    let mut fds = [PollFd::new(polled, ENDED)];
+    let at_once = Timespec::default();
+    let ends = ENDED | PollFlags::HUP | PollFlags::ERR;
+    poll(&mut fds, Some(&at_once)).is_ok() && fds[0].revents().intersects(ends)
+}
+
 /// Loopback gets two to three times slower from 65,536 on.
 const TCP_WRITE_SIZE: usize = 65_472;
 #[cfg(unix)]

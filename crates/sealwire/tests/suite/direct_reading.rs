@@ -179,3 +179,31 @@ fn a_peer_that_replaces_another_is_sent_what_comes_next() {
         }
     }
 }
+
+#[test]
+fn what_comes_next_goes_to_who_takes_the_place_of_a_peer_that_has_just_gone() {
+    for path in [Path::encrypted(), Path::all().remove(0)] {
+        let ours = path.client(SocketType::Dealer).build_blocking().unwrap();
+        let server = || {
+            let builder = path.server(SocketType::Dealer).linger(Duration::ZERO);
+            builder.build_blocking().unwrap()
+        };
+        let mut theirs = server();
+        let endpoint = theirs.bind(path.endpoint()).unwrap();
+        ours.connect(&endpoint).unwrap();
+        for _ in 0..5 {
+            ours.send("to the one that is there").unwrap();
+            theirs.recv().unwrap();
+            round(&ours, &theirs, "read directly");
+            let monitor = theirs.monitor();
+            theirs.close().unwrap();
+            // Its connection has ended, of which nobody is told who does not wait.
+            while monitor.wait_next().is_some() {}
+            ours.send("to who comes next").unwrap();
+            theirs = server();
+            theirs.bind(endpoint.clone()).unwrap();
+            let came = theirs.recv_timeout(Duration::from_secs(60)).unwrap();
+            assert_eq!(came.as_bytes(), b"to who comes next");
+        }
+    }
+}

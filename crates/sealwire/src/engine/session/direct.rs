@@ -75,6 +75,17 @@ impl DirectReading {
         })
     }
 
+    /// Whether the peer has ended its side of the stream while nobody may have looked: bytes may be before that.
+    pub(super) fn peer_has_ended(&self) -> bool {
+        #[cfg(unix)]
+        if self.is_active()
+            && let Some(polled) = &self.polled
+        {
+            return crate::transport::has_ended(polled);
+        }
+        false
+    }
+
     /// Whether a thread of the application may still poll.
     pub(super) fn was_begun(&self) -> bool {
         self.polled.is_some()

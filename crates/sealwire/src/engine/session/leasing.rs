@@ -94,6 +94,11 @@ impl Session {
         self.transport.is_leased()
     }
 
+    /// Whether the peer has ended its side of the stream, and it was left to a thread of the application to find that.
+    pub(in crate::engine) fn peer_has_ended_unseen(&self) -> bool {
+        self.transport.peer_has_ended_unseen()
+    }
+
     pub(in crate::engine) fn watch_lease(&mut self, now: Duration) {
         self.transport.watch_lease(now);
     }

@@ -244,6 +244,11 @@ impl Transport {
         self.direct.is_active()
     }
 
+    /// Whether the peer has ended its side of the stream, and it was left to a thread of the application to find that.
+    pub(super) fn peer_has_ended_unseen(&self) -> bool {
+        self.direct.peer_has_ended()
+    }
+
     /// Has the I/O thread check before long whether a thread of the application still reads.
     pub(super) fn watch_lease(&mut self, now: Duration) {
         self.direct.watch(now);
@@ -399,6 +404,21 @@ mod tests {
         assert!(!transport.is_leased() && transport.is_readable());
         peer.write_all(b"afterwards").unwrap();
         assert!(is_told(&mut poll));
+    }
+
+    #[test]
+    fn an_end_that_nobody_has_read_is_seen_while_reading_is_left_to_others() {
+        let poll = Poll::new().unwrap();
+        let (mut peer, mut transport) = pair();
+        transport.register(poll.registry(), KEY).unwrap();
+        transport.lease(poll.registry(), KEY).unwrap();
+        peer.write_all(b"last words").unwrap();
+        assert!(!transport.peer_has_ended_unseen());
+        drop(peer);
+        assert!(transport.peer_has_ended_unseen());
+        // From here on the poll tells of it.
+        transport.end_lease(poll.registry(), KEY).unwrap();
+        assert!(!transport.peer_has_ended_unseen() && transport.is_readable());
     }
 
     #[test]

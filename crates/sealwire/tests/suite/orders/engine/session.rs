@@ -169,6 +169,10 @@ impl Session {
         false
     }
 
+    pub(crate) fn peer_has_ended_unseen(&self) -> bool {
+        false
+    }
+
     pub(crate) fn lease(&mut self, (): &()) -> io::Result<Polled> {
         Ok(Polled)
     }
