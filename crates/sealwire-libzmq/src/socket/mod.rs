@@ -396,23 +396,23 @@ impl Socket {
     }
 
     /// Returns the operations that would not wait now: `POLLIN`, `POLLOUT`. Empties the descriptor, which becomes readable
-    /// again at the next change, and at once as long as there is something to receive: so a loop that forgets to
-    /// drain goes on.
+    /// again at the next change, and after a receive that leaves something: so a loop that forgets to drain goes on, and
+    /// one that is told of a message and leaves it there sleeps.
     pub(crate) fn events(&self) -> i16 {
         let ready = match self.readiness.get() {
             Some(readiness) => readiness.take(),
             None => self.inner.ready(),
         };
         let mut events = 0;
-        if self.inbound().has_some() || ready.receive {
+        let inbound = self.inbound();
+        if inbound.has_some() || ready.receive {
             events |= POLLIN;
-            if let Some(readiness) = self.readiness.get() {
-                readiness.rearm();
-            }
         }
+        let listens = self.takes_turns() && inbound.more();
+        drop(inbound);
         // A DISH may join and leave groups at any time, which libzmq counts as sending.
         let joins = self.socket_type == SocketType::Dish;
-        if ready.send || joins || self.gathers.load(Ordering::Relaxed) {
+        if (ready.send && !listens) || joins || self.gathers.load(Ordering::Relaxed) {
             events |= POLLOUT;
         }
         events
@@ -424,6 +424,11 @@ impl Socket {
         return self.is_thread_safe();
         #[cfg(not(draft))]
         return false;
+    }
+
+    /// Whether it is a type that sends and receives by turns.
+    fn takes_turns(&self) -> bool {
+        matches!(self.socket_type, SocketType::Req | SocketType::Rep)
     }
 
     /// Whether it is a type that owes an answer to what it receives.

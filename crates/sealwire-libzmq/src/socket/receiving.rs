@@ -58,13 +58,26 @@ impl Inbound {
         if more {
             frames.pop_front();
         } else {
-            self.next += 1;
-            if self.next == self.taken.len() {
-                self.taken.clear();
-                self.next = 0;
-            }
+            self.advance();
         }
         Some(handed)
+    }
+
+    /// Goes on to the next message.
+    #[inline]
+    fn advance(&mut self) {
+        self.next += 1;
+        if self.next == self.taken.len() {
+            self.taken.clear();
+            self.next = 0;
+        }
+    }
+
+    /// Drops the rest of a message that parts of were handed out.
+    pub(super) fn leave_message(&mut self) {
+        if mem::take(&mut self.inside) {
+            self.advance();
+        }
     }
 
     /// Takes out what is there.
@@ -132,7 +145,14 @@ impl Socket {
         if !inbound.has_some() {
             self.fetch(&mut inbound, self.most_at_once(), flags)?;
         }
-        inbound.hand_out(to).ok_or(Errno::AGAIN)
+        let handed = inbound.hand_out(to).ok_or(Errno::AGAIN);
+        // The engine tells of what is left with it.
+        if inbound.has_some()
+            && let Some(readiness) = self.readiness.get()
+        {
+            readiness.rearm();
+        }
+        handed
     }
 
     /// Receives the messages that are there, or what is left of them, without waiting: for who passes all of them on

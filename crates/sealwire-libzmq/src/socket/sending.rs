@@ -43,7 +43,7 @@ impl Socket {
         // Without the lock, which takes a sixth and more of the rate of short messages (decision 31). Parts that another
         // thread begins meanwhile come after this one.
         if flags & SNDMORE == 0 && !self.gathers.load(Ordering::Relaxed) {
-            self.check_lost()?;
+            self.check_turn()?;
             return self.send_single(part, flags);
         }
         self.gather(part, flags)
@@ -53,7 +53,7 @@ impl Socket {
     fn gather(&self, part: &mut Frames, flags: c_int) -> Result<(), Errno> {
         let mut outbound = self.outbound();
         if !outbound.is_gathering() {
-            self.check_lost()?;
+            self.check_turn()?;
             if flags & SNDMORE == 0 {
                 // Another thread has just sent the last part of its own.
                 return self.send_single(part, flags);
@@ -111,7 +111,7 @@ impl Socket {
         let _call = Call::begin();
         self.check()?;
         let _outbound = self.outbound();
-        self.check_lost()?;
+        self.check_turn()?;
         let limit = || self.limit(0, number::SNDTIMEO);
         embed::send_many(&self.inner, messages, limit, || self.is_over())
             .map_err(|error| self.errno_of_sending(&error))
@@ -143,10 +143,29 @@ impl Socket {
         sent
     }
 
-    /// A REQ whose peer went away before it answered waits for the answer, unless it is relaxed.
-    fn check_lost(&self) -> Result<(), Errno> {
+    /// REQ and REP send once they have received all parts. A REQ whose peer went away before it answered waits for the
+    /// answer. One that is relaxed does neither.
+    #[inline]
+    fn check_turn(&self) -> Result<(), Errno> {
+        match self.takes_turns() {
+            true => self.check_received(),
+            false => Ok(()),
+        }
+    }
+
+    fn check_received(&self) -> Result<(), Errno> {
+        let relaxed = || self.settings().flag(number::REQ_RELAXED);
+        // Held by a thread that receives: it is in no message then.
+        if let Ok(mut inbound) = self.inbound.try_lock()
+            && inbound.more()
+        {
+            if !relaxed() {
+                return Err(Errno::FSM);
+            }
+            inbound.leave_message();
+        }
         if self.lost.load(Ordering::Relaxed) {
-            if !self.settings().flag(number::REQ_RELAXED) {
+            if !relaxed() {
                 return Err(Errno::FSM);
             }
             self.lost.store(false, Ordering::Relaxed);

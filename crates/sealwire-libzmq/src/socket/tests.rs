@@ -405,3 +405,32 @@ fn a_path_is_bound_again() {
     assert_eq!(receive(&pull), b"work");
     drop(before);
 }
+
+#[test]
+fn those_that_take_turns_send_once_all_parts_were_received() {
+    let context = Context::without_rules();
+    let asks = context.open_briefly(SocketType::Req);
+    let answers = context.open_briefly(SocketType::Rep);
+    answers.bind("inproc://turns").unwrap();
+    asks.connect("inproc://turns").unwrap();
+    let early = |socket: &Socket, flags| socket.send(&mut Frames::single("early"), flags);
+    let refuses = |socket: &Socket| {
+        assert_eq!(socket.events() & POLLOUT, 0);
+        assert_eq!(early(socket, 0), Err(Errno::FSM));
+        assert_eq!(early(socket, SNDMORE), Err(Errno::FSM));
+    };
+    send(&asks, &["one", "two"]);
+    assert_eq!(receive(&answers), b"one");
+    refuses(&answers);
+    assert_eq!(receive(&answers), b"two");
+    send(&answers, &["three", "four"]);
+    assert_eq!(receive(&asks), b"three");
+    refuses(&asks);
+    // One that is relaxed leaves the rest.
+    asks.set(number::REQ_RELAXED, Some(&1_i32.to_ne_bytes()))
+        .unwrap();
+    send(&asks, &["five"]);
+    assert_eq!(receive(&answers), b"five");
+    send(&answers, &["six"]);
+    assert_eq!(receive(&asks), b"six");
+}
