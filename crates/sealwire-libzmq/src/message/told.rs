@@ -50,10 +50,11 @@ impl Told {
     }
 }
 
-/// As libzmq has it: an address without its port.
+/// As libzmq has it: an address without its port, or the user, group and process at the other end of `ipc`.
 fn address(peer: &Peer) -> Option<Vec<u8>> {
-    let text = match peer.address() {
-        sealwire::PeerAddress::Tcp(address) => address.ip().to_string(),
+    let text = match (peer.address(), peer.process()) {
+        (sealwire::PeerAddress::Tcp(address), _) => address.ip().to_string(),
+        (_, Some(at)) => format!("localhost:{}:{}:{}", at.user, at.group, at.process),
         _ => return None,
     };
     Some(text.into_bytes())
@@ -68,6 +69,24 @@ mod tests {
     use crate::context::Context;
     use crate::options::number;
     use crate::socket::SNDMORE;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_address_of_a_peer_over_ipc_is_its_process() {
+        let context = Context::without_rules();
+        let pull = context.open_briefly(SocketType::Pull);
+        pull.bind("ipc://*").unwrap();
+        let push = context.open_briefly(SocketType::Push);
+        let bound = pull.get(number::LAST_ENDPOINT, 256).unwrap();
+        let bound = std::str::from_utf8(&bound).unwrap().trim_end_matches('\0');
+        push.connect(bound).unwrap();
+        push.send(&mut Frames::single("hello"), 0).unwrap();
+        let told = Told::of(pull.receive(0).unwrap().peer().unwrap());
+        // SAFETY: they only tell.
+        let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
+        let expected = format!("localhost:{user}:{group}:{}", std::process::id());
+        assert_eq!(told.value("Peer-Address"), Some(expected.into_bytes()));
+    }
 
     #[test]
     fn the_word_of_a_zap_handler_about_a_peer_counts_more_than_its_own() {
