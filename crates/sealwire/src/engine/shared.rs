@@ -142,12 +142,13 @@ impl SharedSession {
         })
     }
 
-    fn write_now(&self, write: impl FnOnce(&mut Session)) -> bool {
+    fn write_now(&self, now: Duration, write: impl FnOnce(&mut Session)) -> bool {
         let Ok(session) = self.session.try_lock() else {
             return false;
         };
-        // What is written to a peer that has gone is lost. The I/O thread finds its end before it writes.
-        if session.as_ref().is_some_and(Session::peer_has_ended_unseen) {
+        // A message to a peer that has gone would be lost. The I/O thread finds its end before it writes.
+        let ended_unseen = |session: &Session| session.peer_has_ended_unseen(now);
+        if session.as_ref().is_some_and(ended_unseen) {
             drop(session);
             self.end_lease();
             return false;
@@ -162,16 +163,18 @@ impl SharedSession {
 /// How a pipe reaches its session.
 impl Link for SharedSession {
     fn output_ready(&self, alone: bool) {
-        let direct = self.bursts.is_single(self.now())
-            && alone
-            && self.write_now(Session::write_lone_message);
+        let now = self.now();
+        let direct =
+            self.bursts.is_single(now) && alone && self.write_now(now, Session::write_lone_message);
         if !direct {
             self.mailbox.post(Command::Output(self.key));
         }
     }
 
     fn push_output(&self) {
-        self.write_now(|session| session.write_directly(WRITES_PER_CALL));
+        self.write_now(self.now(), |session| {
+            session.write_directly(WRITES_PER_CALL)
+        });
     }
 
     fn input_wanted(&self) {

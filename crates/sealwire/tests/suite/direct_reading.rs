@@ -199,6 +199,8 @@ fn what_comes_next_goes_to_who_takes_the_place_of_a_peer_that_has_just_gone() {
             theirs.close().unwrap();
             // Its connection has ended, of which nobody is told who does not wait.
             while monitor.wait_next().is_some() {}
+            // Right behind a read nobody looks for the end.
+            thread::sleep(Duration::from_millis(1));
             ours.send("to who comes next").unwrap();
             theirs = server();
             theirs.bind(endpoint.clone()).unwrap();

@@ -8,10 +8,16 @@ use crate::transport::{Polled, Stream};
 /// How long nobody may have waited for a session's bytes before the I/O thread reads again.
 const LEASE: Duration = Duration::from_millis(10);
 
+/// How long after a read the end of the stream is not looked for: a request that follows an answer at once would pay
+/// for it each time.
+const JUST_READ: Duration = Duration::from_micros(50);
+
 /// The reader of a session, and what a thread of the application polls for that.
 #[derive(Default)]
 pub(super) struct DirectReading {
     reader: Reader,
+    /// When a thread of the application read last.
+    read_at: Duration,
     /// Made the first time; a poll may still use it when the session is gone.
     polled: Option<Polled>,
 }
@@ -75,10 +81,16 @@ impl DirectReading {
         })
     }
 
+    /// A thread of the application reads now.
+    pub(super) fn reads(&mut self, now: Duration) {
+        self.read_at = now;
+    }
+
     /// Whether the peer has ended its side of the stream while nobody may have looked: bytes may be before that.
-    pub(super) fn peer_has_ended(&self) -> bool {
+    pub(super) fn peer_has_ended(&self, now: Duration) -> bool {
         #[cfg(unix)]
         if self.is_active()
+            && now.saturating_sub(self.read_at) >= JUST_READ
             && let Some(polled) = &self.polled
         {
             return crate::transport::has_ended(polled);

@@ -41,6 +41,7 @@ impl Session {
     /// Reads once, unless there was something left to deliver. The caller found the pipe empty, so it has
     /// room.
     pub(in crate::engine) fn read_directly(&mut self, spare: &mut BytesMut, now: Duration) {
+        self.transport.is_read_directly(now);
         if self.standing.is_paused() {
             self.input_wanted(now);
         }
@@ -95,8 +96,8 @@ impl Session {
     }
 
     /// Whether the peer has ended its side of the stream, and it was left to a thread of the application to find that.
-    pub(in crate::engine) fn peer_has_ended_unseen(&self) -> bool {
-        self.transport.peer_has_ended_unseen()
+    pub(in crate::engine) fn peer_has_ended_unseen(&self, now: Duration) -> bool {
+        self.transport.peer_has_ended_unseen(now)
     }
 
     pub(in crate::engine) fn watch_lease(&mut self, now: Duration) {

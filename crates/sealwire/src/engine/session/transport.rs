@@ -245,8 +245,13 @@ impl Transport {
     }
 
     /// Whether the peer has ended its side of the stream, and it was left to a thread of the application to find that.
-    pub(super) fn peer_has_ended_unseen(&self) -> bool {
-        self.direct.peer_has_ended()
+    pub(super) fn peer_has_ended_unseen(&self, now: Duration) -> bool {
+        self.direct.peer_has_ended(now)
+    }
+
+    /// A thread of the application reads now.
+    pub(super) fn is_read_directly(&mut self, now: Duration) {
+        self.direct.reads(now);
     }
 
     /// Has the I/O thread check before long whether a thread of the application still reads.
@@ -412,13 +417,16 @@ mod tests {
         let (mut peer, mut transport) = pair();
         transport.register(poll.registry(), KEY).unwrap();
         transport.lease(poll.registry(), KEY).unwrap();
+        let (soon, late) = (Duration::from_micros(1_049), Duration::from_micros(1_050));
+        transport.is_read_directly(Duration::from_millis(1));
         peer.write_all(b"last words").unwrap();
-        assert!(!transport.peer_has_ended_unseen());
+        assert!(!transport.peer_has_ended_unseen(late));
         drop(peer);
-        assert!(transport.peer_has_ended_unseen());
+        assert!(!transport.peer_has_ended_unseen(soon));
+        assert!(transport.peer_has_ended_unseen(late));
         // From here on the poll tells of it.
         transport.end_lease(poll.registry(), KEY).unwrap();
-        assert!(!transport.peer_has_ended_unseen() && transport.is_readable());
+        assert!(!transport.peer_has_ended_unseen(late) && transport.is_readable());
     }
 
     #[test]

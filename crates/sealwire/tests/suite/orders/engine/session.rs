@@ -169,7 +169,7 @@ impl Session {
         false
     }
 
-    pub(crate) fn peer_has_ended_unseen(&self) -> bool {
+    pub(crate) fn peer_has_ended_unseen(&self, _: Duration) -> bool {
         false
     }
 
