@@ -37,6 +37,7 @@ pub extern "C" fn zmq_strerror(number: c_int) -> *const c_char {
         Errno::NOCOMPATPROTO => c"The protocol is not compatible with the socket type",
         Errno::TERM => c"Context was terminated",
         Errno::MTHREAD => c"No thread available",
+        Errno::HOSTUNREACH => c"Host unreachable",
         // SAFETY: it takes any number.
         _ => return unsafe { libc::strerror(number) },
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
 
-use sealwire::Peer;
+use sealwire::{Peer, embed};
 
 /// The peer of a message, with the properties that were asked for: each stays where it is.
 pub(super) struct Told {
@@ -37,7 +37,7 @@ impl Told {
     fn value(&self, name: &str) -> Option<Vec<u8>> {
         let peer = &*self.peer;
         match name {
-            "Peer-Address" => address(peer),
+            "Peer-Address" => embed::address(peer).map(String::into_bytes),
             "User-Id" => peer.user_id().map(|user| user.as_bytes().to_vec()),
             // A handler's word about a peer, under whatever name, counts more than the peer's own.
             _ => match (peer.vouched_metadata(name), name) {
@@ -50,16 +50,6 @@ impl Told {
     }
 }
 
-/// As libzmq has it: an address without its port, or the user, group and process at the other end of `ipc`.
-fn address(peer: &Peer) -> Option<Vec<u8>> {
-    let text = match (peer.address(), peer.process()) {
-        (sealwire::PeerAddress::Tcp(address), _) => address.ip().to_string(),
-        (_, Some(at)) => format!("localhost:{}:{}:{}", at.user, at.group, at.process),
-        _ => return None,
-    };
-    Some(text.into_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use sealwire::SocketType;
@@ -68,24 +58,45 @@ mod tests {
     use super::*;
     use crate::context::Context;
     use crate::options::number;
-    use crate::socket::SNDMORE;
+    use crate::socket::{SNDMORE, Socket};
+
+    /// The endpoint that was bound last.
+    fn last(socket: &Socket) -> String {
+        let bound = socket.get(number::LAST_ENDPOINT, 256).unwrap();
+        let bound = std::str::from_utf8(&bound).unwrap();
+        bound.trim_end_matches('\0').to_owned()
+    }
+
+    /// Lets a handler say yes to who is asked about, with these properties. Returns the question.
+    fn admit(handler: &Socket, vouched: &[u8]) -> Vec<Vec<u8>> {
+        let parts = (0..6).map(|_| handler.receive(0).unwrap().as_bytes().to_vec());
+        let request: Vec<_> = parts.collect();
+        let answer = [b"1.0", &request[1][..], b"200", b"", b"", vouched];
+        for (index, part) in answer.into_iter().enumerate() {
+            let flags = if index < 5 { SNDMORE } else { 0 };
+            handler.send(&mut Frames::single(part), flags).unwrap();
+        }
+        request
+    }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn the_address_of_a_peer_over_ipc_is_its_process() {
         let context = Context::without_rules();
+        let handler = context.open_briefly(SocketType::Rep);
+        handler.bind("inproc://zeromq.zap.01").unwrap();
         let pull = context.open_briefly(SocketType::Pull);
+        pull.set(number::ZAP_DOMAIN, Some(b"all")).unwrap();
         pull.bind("ipc://*").unwrap();
         let push = context.open_briefly(SocketType::Push);
-        let bound = pull.get(number::LAST_ENDPOINT, 256).unwrap();
-        let bound = std::str::from_utf8(&bound).unwrap().trim_end_matches('\0');
-        push.connect(bound).unwrap();
-        push.send(&mut Frames::single("hello"), 0).unwrap();
-        let told = Told::of(pull.receive(0).unwrap().peer().unwrap());
+        push.connect(&last(&pull)).unwrap();
         // SAFETY: they only tell.
         let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
-        let expected = format!("localhost:{user}:{group}:{}", std::process::id());
-        assert_eq!(told.value("Peer-Address"), Some(expected.into_bytes()));
+        let expected = format!("localhost:{user}:{group}:{}", std::process::id()).into_bytes();
+        assert_eq!(admit(&handler, b"")[3], expected);
+        push.send(&mut Frames::single("hello"), 0).unwrap();
+        let told = Told::of(pull.receive(0).unwrap().peer().unwrap());
+        assert_eq!(told.value("Peer-Address"), Some(expected));
     }
 
     #[test]
@@ -101,18 +112,9 @@ mod tests {
         for own in [&b"X-Role:anything"[..], b"X-Own:anything"] {
             client.set(number::METADATA, Some(own)).unwrap();
         }
-        let bound = server.get(number::LAST_ENDPOINT, 256).unwrap();
-        let bound = std::str::from_utf8(&bound).unwrap().trim_end_matches('\0');
-        client.connect(bound).unwrap();
-        let request: Vec<_> = (0..6)
-            .map(|_| handler.receive(0).unwrap().as_bytes().to_vec())
-            .collect();
+        client.connect(&last(&server)).unwrap();
         let vouched = b"\x08Identity\0\0\0\x05guest\x06X-Role\0\0\0\x05guest";
-        let answer: [&[u8]; 6] = [b"1.0", &request[1], b"200", b"", b"", vouched];
-        for (index, part) in answer.into_iter().enumerate() {
-            let flags = if index < 5 { SNDMORE } else { 0 };
-            handler.send(&mut Frames::single(part), flags).unwrap();
-        }
+        admit(&handler, vouched);
         client.send(&mut Frames::single("hello"), 0).unwrap();
         let message = server.receive(0).unwrap();
         let told = Told::of(message.peer().unwrap());

@@ -41,11 +41,11 @@ pub(crate) fn errno_of(error: &Error) -> Errno {
     }
 }
 
-/// Names that resolve to nothing have no number of the system's.
+/// Names that nobody knows, or that have no address, have no number of the system's.
 fn of_transport(error: &io::Error) -> Errno {
     match error.raw_os_error() {
         Some(number) => Errno(number),
-        None if error.kind() == io::ErrorKind::NotFound => Errno::NODEV,
-        None => Errno::INVAL,
+        None if error.kind() == io::ErrorKind::InvalidInput => Errno::INVAL,
+        None => Errno::NODEV,
     }
 }

@@ -407,6 +407,18 @@ fn a_path_is_bound_again() {
 }
 
 #[test]
+fn a_name_that_nobody_knows_is_no_device() {
+    let context = Context::without_rules();
+    let pull = context.open_briefly(SocketType::Pull);
+    for (endpoint, number) in [
+        ("tcp://unknown.invalid:1", Errno::NODEV),
+        ("tcp://127.0.0.1:65536", Errno::INVAL),
+    ] {
+        assert_eq!(pull.bind(endpoint), Err(number), "{endpoint}");
+    }
+}
+
+#[test]
 fn those_that_take_turns_send_once_all_parts_were_received() {
     let context = Context::without_rules();
     let asks = context.open_briefly(SocketType::Req);

@@ -69,6 +69,15 @@ impl PeerAddress {
             other => other.to_string(),
         }
     }
+
+    /// As libzmq has it: an IP address without port, or the user, group and process at the other end of a Unix socket.
+    pub(crate) fn as_libzmq(&self, process: Option<ProcessCredentials>) -> Option<String> {
+        match (self, process) {
+            (PeerAddress::Tcp(address), _) => Some(address.ip().to_string()),
+            (_, Some(at)) => Some(format!("localhost:{}:{}:{}", at.user, at.group, at.process)),
+            _ => None,
+        }
+    }
 }
 
 /// Whom the process at the other end of a Unix socket belonged to when it connected or began to

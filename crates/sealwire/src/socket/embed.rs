@@ -251,6 +251,12 @@ pub fn tell_each_arrival(socket: &Socket) {
     }
 }
 
+/// Returns the address of a peer as libzmq has it: an IP address without port, or the user, group and process at the
+/// other end of a Unix socket.
+pub fn address(peer: &Peer) -> Option<String> {
+    peer.address().as_libzmq(peer.process())
+}
+
 /// Makes those who wait ask again whether it is over.
 pub fn wake(socket: &Socket) {
     if let Ok(core) = socket.core() {

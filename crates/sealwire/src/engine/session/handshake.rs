@@ -188,13 +188,16 @@ impl Session {
             }
             None => return None,
         };
+        let remote = &self.identity.ends.remote;
+        let as_libzmq = || remote.as_libzmq(self.transport.process());
+        let address = options.as_libzmq.then(as_libzmq).flatten();
         Some(zap::Request {
             context: self.identity.core.context().clone(),
             inproc: reactor.inproc.clone(),
             has_handler: has_handler(),
             limit: options.zap_timeout,
             domain,
-            address: self.identity.ends.remote.for_zap(),
+            address: address.unwrap_or_else(|| remote.for_zap()),
             routing_id: match options.as_libzmq {
                 true => options.routing_id.clone(),
                 false => applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
