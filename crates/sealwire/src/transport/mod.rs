@@ -30,9 +30,7 @@ pub use inherited::Listener;
 pub(crate) use listen::{BoundListener, listen};
 pub use listener_error::ListenerError;
 pub use socks::{SocksError, SocksRefusal};
-#[cfg(unix)]
-pub(crate) use stream::has_ended;
-pub(crate) use stream::{Polled, Stream};
+pub(crate) use stream::{Polled, Stream, has_ended};
 pub(crate) use target::Target;
 #[cfg(feature = "wss")]
 pub use tls::TlsError;

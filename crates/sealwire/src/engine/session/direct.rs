@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::transport::{Polled, Stream};
+use crate::transport::{Polled, Stream, has_ended};
 
 /// How long nobody may have waited for a session's bytes before the I/O thread reads again.
 const LEASE: Duration = Duration::from_millis(10);
@@ -88,14 +88,8 @@ impl DirectReading {
 
     /// Whether the peer has ended its side of the stream while nobody may have looked: bytes may be before that.
     pub(super) fn peer_has_ended(&self, now: Duration) -> bool {
-        #[cfg(unix)]
-        if self.is_active()
-            && now.saturating_sub(self.read_at) >= JUST_READ
-            && let Some(polled) = &self.polled
-        {
-            return crate::transport::has_ended(polled);
-        }
-        false
+        let may_have = self.is_active() && now.saturating_sub(self.read_at) >= JUST_READ;
+        may_have && self.polled.as_ref().is_some_and(has_ended)
     }
 
     /// Whether a thread of the application may still poll.
