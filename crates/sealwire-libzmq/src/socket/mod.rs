@@ -408,8 +408,9 @@ impl Socket {
         if inbound.has_some() || ready.receive {
             events |= POLLIN;
         }
-        let listens = self.takes_turns() && inbound.more();
+        let inside = inbound.more();
         drop(inbound);
+        let listens = inside && self.takes_turns() && !self.is_relaxed();
         // A DISH may join and leave groups at any time, which libzmq counts as sending.
         let joins = self.socket_type == SocketType::Dish;
         if (ready.send && !listens) || joins || self.gathers.load(Ordering::Relaxed) {
@@ -429,6 +430,11 @@ impl Socket {
     /// Whether it is a type that sends and receives by turns.
     fn takes_turns(&self) -> bool {
         matches!(self.socket_type, SocketType::Req | SocketType::Rep)
+    }
+
+    /// Whether it is a REQ that may ask again before it has the answer.
+    fn is_relaxed(&self) -> bool {
+        self.settings().flag(number::REQ_RELAXED)
     }
 
     /// Whether it is a type that owes an answer to what it receives.

@@ -154,18 +154,17 @@ impl Socket {
     }
 
     fn check_received(&self) -> Result<(), Errno> {
-        let relaxed = || self.settings().flag(number::REQ_RELAXED);
         // Held by a thread that receives: it is in no message then.
         if let Ok(mut inbound) = self.inbound.try_lock()
             && inbound.more()
         {
-            if !relaxed() {
+            if !self.is_relaxed() {
                 return Err(Errno::FSM);
             }
             inbound.leave_message();
         }
         if self.lost.load(Ordering::Relaxed) {
-            if !relaxed() {
+            if !self.is_relaxed() {
                 return Err(Errno::FSM);
             }
             self.lost.store(false, Ordering::Relaxed);

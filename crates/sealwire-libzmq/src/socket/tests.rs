@@ -441,6 +441,7 @@ fn those_that_take_turns_send_once_all_parts_were_received() {
     // One that is relaxed leaves the rest.
     asks.set(number::REQ_RELAXED, Some(&1_i32.to_ne_bytes()))
         .unwrap();
+    assert_eq!(asks.events() & POLLOUT, POLLOUT);
     send(&asks, &["five"]);
     assert_eq!(receive(&answers), b"five");
     send(&answers, &["six"]);
