@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::str::FromStr;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use sealwire::{Endpoint, EndpointError, Error, Listener, Security, SocketType, embed};
 use sealwire_policy::{Role, Ruling};
@@ -15,6 +15,9 @@ use crate::abi::descriptors;
 use crate::errno::Errno;
 use crate::monitor::Told;
 use crate::options::{INCOMPLETE, Mechanism, Settings, Value, number, socks_proxy};
+
+/// The routing ids that were made for connections of STREAM sockets of this process.
+static STREAMS: AtomicU32 = AtomicU32::new(0);
 
 /// The endpoints of a socket by the texts that name them.
 #[derive(Default)]
@@ -270,8 +273,8 @@ impl Socket {
             return chosen;
         }
         let routing_id = chosen.unwrap_or_else(|| {
-            // The engine counts from zero.
-            let number = self.streams.fetch_add(1, Ordering::Relaxed) | 1 << 31;
+            // The engine has the lower half.
+            let number = STREAMS.fetch_add(1, Ordering::Relaxed) | 1 << 31;
             let mut made = vec![0];
             made.extend_from_slice(&number.to_be_bytes());
             made.into()

@@ -14,7 +14,7 @@ mod subscribing;
 mod tests;
 
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -62,8 +62,6 @@ pub(crate) struct Socket {
     applied: Mutex<Applied>,
     /// The peer of a REQ went away before it answered.
     lost: AtomicBool,
-    /// The routing ids that were made for peers of a STREAM.
-    streams: AtomicU32,
     outbound: Mutex<Outbound>,
     /// There are parts of a message that is not complete.
     gathers: AtomicBool,
@@ -100,7 +98,6 @@ impl Socket {
             settings: Mutex::new(settings),
             applied: Mutex::new(Applied::OfProgram),
             lost: AtomicBool::new(false),
-            streams: AtomicU32::new(0),
             outbound: Mutex::default(),
             gathers: AtomicBool::new(false),
             inbound: Mutex::default(),

@@ -87,6 +87,33 @@ fn a_stream_answers_the_routing_id_of_its_connection() {
     assert_eq!(*client.get(number::ROUTING_ID, 255).unwrap(), b"mine");
 }
 
+/// A program may know the peers of all its sockets by their routing ids.
+#[test]
+fn peers_of_different_sockets_have_different_routing_ids() {
+    let context = Context::without_rules();
+    let mut seen = Vec::new();
+    for (theirs, ours) in [
+        (SocketType::Router, SocketType::Dealer),
+        (SocketType::Router, SocketType::Dealer),
+        (SocketType::Stream, SocketType::Stream),
+        (SocketType::Stream, SocketType::Stream),
+    ] {
+        let (server, client) = (context.open_briefly(theirs), context.open_briefly(ours));
+        server.bind("tcp://127.0.0.1:*").unwrap();
+        client.connect(&last(&server)).unwrap();
+        if ours == SocketType::Stream {
+            seen.push(client.get(number::ROUTING_ID, 255).unwrap().to_vec());
+        } else {
+            send(&client, &["hello"]);
+        }
+        seen.push(receive(&server));
+    }
+    for id in &seen {
+        assert_eq!((id.len(), id[0]), (5, 0));
+        assert_eq!(seen.iter().filter(|other| *other == id).count(), 1);
+    }
+}
+
 /// As in libzmq, for any name.
 #[test]
 fn a_name_without_a_message_is_taken_and_sent_to_nobody() {

@@ -30,6 +30,7 @@ mod drops;
 mod fair_queue;
 mod framing;
 mod high_water_mark;
+mod invented_names;
 mod item;
 mod link;
 mod pair;
@@ -424,6 +425,15 @@ pub(crate) fn pattern(
     options: &SocketOptions,
     fill_random: impl FnOnce(&mut [u8]),
 ) -> Result<Box<dyn Pattern>, OptionsError> {
+    let random_if = |wanted: bool| {
+        let mut octets = [0; 4];
+        if wanted {
+            fill_random(&mut octets);
+        }
+        u32::from_ne_bytes(octets)
+    };
+    // A program may know the peers of all its sockets by these numbers.
+    let apart = options.as_libzmq;
     Ok(match options.socket_type {
         SocketType::Pair => Box::new(pair::Pair::new(options)),
         SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, options)),
@@ -436,30 +446,22 @@ pub(crate) fn pattern(
             subscribe::Upstream::Open,
             options,
         )),
-        SocketType::Req => {
-            let mut first = [0; 4];
-            fill_random(&mut first);
-            Box::new(req::Req::new(options, u32::from_ne_bytes(first)))
-        }
+        SocketType::Req => Box::new(req::Req::new(options, random_if(true))),
         SocketType::Rep => Box::new(rep::Rep::new()),
         SocketType::Dealer => Box::new(dealer::Dealer::new(options)),
-        SocketType::Router => Box::new(router::Router::new(options)),
+        SocketType::Router => Box::new(router::Router::new(options, random_if(apart))),
         SocketType::Push => Box::new(push::Push::new(options)),
         SocketType::Pull => Box::new(pull::Pull::default()),
         SocketType::Client => Box::new(SinglePart(dealer::Dealer::new(options))),
         SocketType::Server | SocketType::Peer => {
-            let mut first = [0; 4];
-            if options.as_libzmq {
-                fill_random(&mut first);
-            }
-            Box::new(server::Server::new(options, u32::from_ne_bytes(first)))
+            Box::new(server::Server::new(options, random_if(apart)))
         }
         SocketType::Radio => Box::new(radio::Radio::default()),
         SocketType::Dish => Box::new(dish::Dish::default()),
         SocketType::Gather => Box::new(SinglePart(pull::Pull::default())),
         SocketType::Scatter => Box::new(SinglePart(push::Push::new(options))),
         SocketType::Channel => Box::new(SinglePart(pair::Pair::new(options))),
-        SocketType::Stream => Box::new(stream::Stream::new(options)),
+        SocketType::Stream => Box::new(stream::Stream::new(options, random_if(apart))),
         SocketType::Dgram => Box::new(dgram::Dgram::new(options)),
         other => return Err(OptionsError::SocketType(other)),
     })

@@ -10,6 +10,7 @@ use std::mem;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
+use super::invented_names::InventedNames;
 use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -25,12 +26,13 @@ pub(crate) struct Router {
     routes: HashMap<Vec<u8>, PipeId>,
     /// The routing id of each pipe; kept after the peer has left, for what is still to be read.
     names: HashMap<PipeId, Frame>,
-    next_name: u32,
+    invented: InventedNames,
     inbound: FairQueue,
 }
 
 impl Router {
-    pub(crate) fn new(options: &SocketOptions) -> Self {
+    /// The numbers of peers that gave no routing id begin with `first`.
+    pub(crate) fn new(options: &SocketOptions, first: u32) -> Self {
         let mut router = Router {
             mandatory: false,
             handover: false,
@@ -39,7 +41,7 @@ impl Router {
             notify_disconnect: false,
             routes: HashMap::new(),
             names: HashMap::new(),
-            next_name: 0,
+            invented: InventedNames::from(first),
             inbound: FairQueue::default(),
         };
         router.take(&options.behaviour);
@@ -54,17 +56,10 @@ impl Router {
         self.notify_disconnect = behaviour.router_notify_disconnect;
     }
 
-    /// A routing id for a peer that gave none: a zero octet, which peers may not use as their
-    /// first, and a number of 4 bytes.
+    /// A routing id for a peer that gave none.
     fn invent_name(&mut self) -> Vec<u8> {
-        loop {
-            let mut name = vec![0];
-            name.extend_from_slice(&self.next_name.to_be_bytes());
-            self.next_name = self.next_name.wrapping_add(1);
-            if !self.routes.contains_key(&name) {
-                return name;
-            }
-        }
+        let routes = &self.routes;
+        self.invented.invent(|name| routes.contains_key(name))
     }
 
     /// Knows a pipe by the routing id that the application chose for its peer, whatever that calls itself.

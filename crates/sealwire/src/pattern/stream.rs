@@ -7,6 +7,7 @@ use std::mem;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
+use super::invented_names::InventedNames;
 use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -18,31 +19,26 @@ pub(crate) struct Stream {
     routes: HashMap<Vec<u8>, PipeId>,
     /// The name of each pipe; kept after the peer has left, for what is still to be read.
     names: HashMap<PipeId, Frame>,
-    next_name: u32,
+    invented: InventedNames,
     inbound: FairQueue,
 }
 
 impl Stream {
-    pub(crate) fn new(options: &SocketOptions) -> Self {
+    /// The numbers of connections begin with the lower half of `first`: the application may choose those of the upper
+    /// half.
+    pub(crate) fn new(options: &SocketOptions, first: u32) -> Self {
         Stream {
             notify: !options.behaviour.stream_silent,
             routes: HashMap::new(),
             names: HashMap::new(),
-            next_name: 0,
+            invented: InventedNames::from(first >> 1),
             inbound: FairQueue::default(),
         }
     }
 
-    /// A zero octet and a number of 4 bytes, as libzmq has it.
     fn invent_name(&mut self) -> Vec<u8> {
-        loop {
-            let mut name = vec![0];
-            name.extend_from_slice(&self.next_name.to_be_bytes());
-            self.next_name = self.next_name.wrapping_add(1);
-            if !self.routes.contains_key(&name) {
-                return name;
-            }
-        }
+        let routes = &self.routes;
+        self.invented.invent(|name| routes.contains_key(name))
     }
 
     /// Whether neither side has closed the connection.
