@@ -434,7 +434,7 @@ fn a_path_is_bound_again() {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_no_device() {
+fn to_bind_a_name_without_an_address_fails_with_enodev() {
     let context = Context::without_rules();
     let pull = context.open_briefly(SocketType::Pull);
     for (endpoint, number) in [
