@@ -60,13 +60,6 @@ mod tests {
     use crate::options::number;
     use crate::socket::{SNDMORE, Socket};
 
-    /// The endpoint that was bound last.
-    fn last(socket: &Socket) -> String {
-        let bound = socket.get(number::LAST_ENDPOINT, 256).unwrap();
-        let bound = std::str::from_utf8(&bound).unwrap();
-        bound.trim_end_matches('\0').to_owned()
-    }
-
     /// Lets a handler say yes to who is asked about, with these properties. Returns the question.
     fn admit(handler: &Socket, vouched: &[u8]) -> Vec<Vec<u8>> {
         let parts = (0..6).map(|_| handler.receive(0).unwrap().as_bytes().to_vec());
@@ -89,7 +82,7 @@ mod tests {
         pull.set(number::ZAP_DOMAIN, Some(b"all")).unwrap();
         pull.bind("ipc://*").unwrap();
         let push = context.open_briefly(SocketType::Push);
-        push.connect(&last(&pull)).unwrap();
+        push.connect(&pull.last_endpoint()).unwrap();
         // SAFETY: they only tell.
         let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
         let expected = format!("localhost:{user}:{group}:{}", std::process::id()).into_bytes();
@@ -112,7 +105,7 @@ mod tests {
         for own in [&b"X-Role:anything"[..], b"X-Own:anything"] {
             client.set(number::METADATA, Some(own)).unwrap();
         }
-        client.connect(&last(&server)).unwrap();
+        client.connect(&server.last_endpoint()).unwrap();
         let vouched = b"\x08Identity\0\0\0\x05guest\x06X-Role\0\0\0\x05guest";
         admit(&handler, vouched);
         client.send(&mut Frames::single("hello"), 0).unwrap();

@@ -48,18 +48,12 @@ impl Reader {
     }
 }
 
-fn last_endpoint(socket: &Socket) -> String {
-    let mut text = socket.get(number::LAST_ENDPOINT, 256).unwrap().to_vec();
-    text.pop();
-    String::from_utf8(text).unwrap()
-}
-
 /// A socket that is bound, and what is told of it.
 fn server(context: &Arc<Context>, name: &str) -> (Arc<Socket>, Reader, String, i32) {
     let server = context.open_briefly(SocketType::Dealer);
     let reader = Reader::of(context, &server, &format!("inproc://{name}"));
     server.bind("tcp://127.0.0.1:*").unwrap();
-    let endpoint = last_endpoint(&server);
+    let endpoint = server.last_endpoint();
     let listener = reader.expect(LISTENING, &endpoint);
     assert!(listener >= 0);
     (server, reader, endpoint, listener)
@@ -107,7 +101,7 @@ fn what_happened_before_a_monitor_is_stopped_is_told_and_what_follows_is_not() {
         let name = format!("inproc://round-{round}");
         let reader = Reader::of(&context, &server, &name);
         server.bind("tcp://127.0.0.1:*").unwrap();
-        let told = last_endpoint(&server);
+        let told = server.last_endpoint();
         server.monitor(None, 0).unwrap();
         server.bind("tcp://127.0.0.1:*").unwrap();
         reader.expect(LISTENING, &told);
@@ -115,7 +109,7 @@ fn what_happened_before_a_monitor_is_stopped_is_told_and_what_follows_is_not() {
         // Nor does the next one tell of what came between.
         let next = Reader::of(&context, &server, &format!("{name}-again"));
         server.bind("tcp://127.0.0.1:*").unwrap();
-        next.expect(LISTENING, &last_endpoint(&server));
+        next.expect(LISTENING, &server.last_endpoint());
     }
 }
 
@@ -148,7 +142,7 @@ fn a_server_that_listens_everywhere_names_the_address_that_was_met() {
     let server = context.open_briefly(SocketType::Dealer);
     let reader = Reader::of(&context, &server, "inproc://server");
     server.bind("tcp://*:*").unwrap();
-    let everywhere = last_endpoint(&server);
+    let everywhere = server.last_endpoint();
     reader.expect(LISTENING, &everywhere);
     let met = everywhere.replace("0.0.0.0", "127.0.0.1");
     assert_ne!(met, everywhere);
@@ -170,7 +164,7 @@ fn what_stays_in_the_process_is_not_told() {
     server.bind("inproc://within").unwrap();
     client.connect("inproc://within").unwrap();
     server.bind("tcp://127.0.0.1:*").unwrap();
-    reader.expect(LISTENING, &last_endpoint(&server));
+    reader.expect(LISTENING, &server.last_endpoint());
 }
 
 #[test]
@@ -184,7 +178,7 @@ fn a_client_shows_the_public_key_that_it_was_given() {
         let secret = servers.secret().as_bytes();
         server.set(number::CURVE_SECRETKEY, Some(secret)).unwrap();
         server.bind("tcp://127.0.0.1:*").unwrap();
-        let endpoint = last_endpoint(&server);
+        let endpoint = server.last_endpoint();
         let reader = Reader::of(&context, &server, &format!("inproc://fits-{fits}"));
         let client = context.open_briefly(SocketType::Dealer);
         for (option, key) in [
@@ -237,7 +231,7 @@ fn a_client_is_told_nothing_where_a_zap_handler_talks_nonsense() {
     let server = context.open_briefly(SocketType::Dealer);
     server.set(number::ZAP_DOMAIN, Some(b"domain")).unwrap();
     server.bind("tcp://127.0.0.1:*").unwrap();
-    let endpoint = last_endpoint(&server);
+    let endpoint = server.last_endpoint();
     let of_server = Reader::of(&context, &server, "inproc://server");
     let client = context.open_briefly(SocketType::Dealer);
     let of_client = Reader::of(&context, &client, "inproc://client");
@@ -277,7 +271,7 @@ fn the_second_form_names_both_ends() {
     let of_server = of(&server, "inproc://second-server");
     let of_client = of(&client, "inproc://second-client");
     server.bind("tcp://127.0.0.1:*").unwrap();
-    let endpoint = last_endpoint(&server);
+    let endpoint = server.last_endpoint();
     client.connect(&endpoint).unwrap();
     let next = |reader: &Reader| {
         let part = || reader.0.receive(0).unwrap().as_bytes().to_vec();

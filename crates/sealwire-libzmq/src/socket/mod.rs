@@ -360,6 +360,13 @@ impl Socket {
         self.observer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The endpoint that was bound last.
+    #[cfg(test)]
+    pub(crate) fn last_endpoint(&self) -> String {
+        let text = self.get(number::LAST_ENDPOINT, 256).unwrap();
+        String::from_utf8(text[..text.len() - 1].to_vec()).unwrap()
+    }
+
     #[cfg(test)]
     pub(crate) fn inner_monitor(&self) -> sealwire::Monitor {
         self.inner.monitor()

@@ -18,12 +18,6 @@ use crate::options::{number, socks_proxy};
 /// Nothing here takes that long unless it is broken.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The endpoint that was bound last.
-fn last(socket: &Socket) -> String {
-    let text = socket.get(number::LAST_ENDPOINT, 256).unwrap();
-    String::from_utf8(text[..text.len() - 1].to_vec()).unwrap()
-}
-
 fn send(socket: &Socket, parts: &[&str]) {
     for (index, part) in parts.iter().enumerate() {
         let flags = if index + 1 < parts.len() { SNDMORE } else { 0 };
@@ -46,14 +40,14 @@ fn a_router_speaks_first_under_the_routing_id_that_it_chose() {
     asks.set(number::ROUTING_ID, Some(b"asks")).unwrap();
     asks.set(number::CONNECT_ROUTING_ID, Some(b"answers"))
         .unwrap();
-    asks.connect(&last(&answers)).unwrap();
+    asks.connect(&answers.last_endpoint()).unwrap();
     send(&asks, &["answers", "question"]);
     assert_eq!(receive(&answers), b"asks");
     assert_eq!(receive(&answers), b"question");
     send(&answers, &["asks", "answer"]);
     assert_eq!(receive(&asks), b"answers");
     // It was for one connection.
-    asks.connect(&last(&answers)).unwrap();
+    asks.connect(&answers.last_endpoint()).unwrap();
     asks.set(number::CONNECT_ROUTING_ID, Some(b"answers"))
         .unwrap();
     let again = asks.connect("inproc://elsewhere");
@@ -68,7 +62,7 @@ fn a_stream_answers_the_routing_id_of_its_connection() {
         context.open_briefly(SocketType::Stream),
     );
     server.bind("tcp://127.0.0.1:*").unwrap();
-    client.connect(&last(&server)).unwrap();
+    client.connect(&server.last_endpoint()).unwrap();
     let routing_id = client.get(number::ROUTING_ID, 255).unwrap();
     assert_eq!((routing_id.len(), routing_id[0]), (5, 0));
     client
@@ -83,7 +77,7 @@ fn a_stream_answers_the_routing_id_of_its_connection() {
     client
         .set(number::CONNECT_ROUTING_ID, Some(b"mine"))
         .unwrap();
-    client.connect(&last(&server)).unwrap();
+    client.connect(&server.last_endpoint()).unwrap();
     assert_eq!(*client.get(number::ROUTING_ID, 255).unwrap(), b"mine");
 }
 
@@ -100,7 +94,7 @@ fn peers_of_different_sockets_have_different_routing_ids() {
     ] {
         let (server, client) = (context.open_briefly(theirs), context.open_briefly(ours));
         server.bind("tcp://127.0.0.1:*").unwrap();
-        client.connect(&last(&server)).unwrap();
+        client.connect(&server.last_endpoint()).unwrap();
         if ours == SocketType::Stream {
             seen.push(client.get(number::ROUTING_ID, 255).unwrap().to_vec());
         } else {
@@ -362,14 +356,14 @@ fn a_descriptor_that_listens_is_bound_and_closed_with_its_endpoint() {
     pull.set(number::USE_FD, Some(&given(listener))).unwrap();
     // Where it listens counts, not the text.
     pull.bind("tcp://127.0.0.1:1").unwrap();
-    assert_eq!(last(&pull), format!("tcp://{address}"));
-    push.connect(&last(&pull)).unwrap();
+    assert_eq!(pull.last_endpoint(), format!("tcp://{address}"));
+    push.connect(&pull.last_endpoint()).unwrap();
     send(&push, &["work"]);
     assert_eq!(receive(&pull), b"work");
     // It was for one endpoint.
     assert_eq!(use_fd(&pull), -1);
     pull.bind("tcp://127.0.0.1:*").unwrap();
-    assert_ne!(last(&pull), format!("tcp://{address}"));
+    assert_ne!(pull.last_endpoint(), format!("tcp://{address}"));
     pull.unbind("tcp://127.0.0.1:1").unwrap();
     eventually(|| TcpStream::connect(address).is_err());
 }
@@ -384,7 +378,7 @@ fn the_file_of_a_descriptor_stays() {
     let pull = context.open_briefly(SocketType::Pull);
     pull.set(number::USE_FD, Some(&given(listener))).unwrap();
     pull.bind(&endpoint).unwrap();
-    assert_eq!(last(&pull), endpoint);
+    assert_eq!(pull.last_endpoint(), endpoint);
     pull.unbind(&endpoint).unwrap();
     eventually(|| UnixStream::connect(&file).is_err());
     assert!(file.exists());

@@ -34,8 +34,7 @@ fn server(context: &Arc<Context>, options: &[(c_int, &[u8])]) -> (Arc<Socket>, M
     }
     let monitor = server.inner_monitor();
     server.bind("tcp://127.0.0.1:*").unwrap();
-    let endpoint = server.get(number::LAST_ENDPOINT, 256).unwrap();
-    let endpoint = String::from_utf8(endpoint[..endpoint.len() - 1].to_vec()).unwrap();
+    let endpoint = server.last_endpoint();
     (server, monitor, endpoint)
 }
 
