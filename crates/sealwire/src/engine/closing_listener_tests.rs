@@ -2,14 +2,13 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sealwire_zmtp::SocketType;
 
-use super::{RunningTask, Work};
+use super::held_thread::Held;
 use crate::blocking::Socket;
 use crate::{Context, Endpoint, Event, Monitor, SocketBuilder};
 
@@ -22,50 +21,6 @@ const CLIENTS: usize = 40;
 const GREETING: usize = 64;
 /// Between attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
-
-/// Holds an I/O thread until it is dropped.
-struct Held {
-    release: Option<mpsc::Sender<()>>,
-    _task: RunningTask,
-}
-
-struct Holding {
-    begun: mpsc::Sender<()>,
-    released: Mutex<mpsc::Receiver<()>>,
-}
-
-impl Work for Holding {
-    fn run(&self, _: &Waker) -> Option<Duration> {
-        let _ = self.begun.send(());
-        let released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
-        // Ends with the sender.
-        let _ = released.recv();
-        None
-    }
-}
-
-impl Held {
-    /// Returns once the thread has done all that was asked of it before.
-    fn begin(context: &Context) -> Self {
-        let (begun, begins) = mpsc::channel();
-        let (release, released) = mpsc::channel();
-        let released = Mutex::new(released);
-        let work = Arc::new(Holding { begun, released });
-        let task = RunningTask::start(context.mailbox(), context.core().next_number(), work);
-        begins.recv_timeout(LONG).expect("the I/O thread");
-        Held {
-            release: Some(release),
-            _task: task,
-        }
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // Before the task, which waits for it.
-        self.release.take();
-    }
-}
 
 fn socket(context: &Context, socket_type: SocketType) -> SocketBuilder {
     Socket::builder(socket_type).context(context).linger(LONG)

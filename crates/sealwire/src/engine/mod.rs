@@ -20,6 +20,8 @@ mod connector;
 mod datagrams;
 mod decisions;
 mod expiry;
+#[cfg(test)]
+mod held_thread;
 mod inbox;
 #[cfg(test)]
 mod inbox_tests;
@@ -30,6 +32,8 @@ mod mailbox;
 #[cfg(test)]
 mod moving_tests;
 mod neighbours;
+#[cfg(test)]
+mod peer_end_tests;
 mod raw;
 mod reactor;
 mod session;

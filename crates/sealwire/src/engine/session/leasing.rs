@@ -27,10 +27,8 @@ impl Session {
 
     /// Whether something is left that only the I/O thread does.
     pub(in crate::engine) fn needs_io_thread(&self) -> bool {
-        let waiting = self.standing.attached();
-        let waiting = waiting.is_some_and(|attached| attached.pipe.is_waiting());
-        let unwritten =
-            self.transport.is_writable() && (waiting || self.protocol.pending_bytes() > 0);
+        let unwritten = self.is_waiting() || self.protocol.pending_bytes() > 0;
+        let unwritten = unwritten && self.transport.is_writable();
         let flushes = self.phase.is_flushing();
         flushes
             || unwritten

@@ -244,6 +244,10 @@ impl Session {
         if let Some(end) = self.phase.take_end() {
             return Err(end);
         }
+        // A message to a peer that has gone would be lost.
+        if self.is_waiting() && self.peer_has_ended_unseen(reactor.now()) {
+            self.end_lease(reactor.world.registry())?;
+        }
         let progress = self.read(reactor)?;
         if self.phase.is_flushing() && self.transport.is_writable() {
             self.phase.takes(self.heard_until(reactor.now()));
@@ -298,6 +302,12 @@ impl Session {
         } else {
             Progress::Idle
         })
+    }
+
+    /// Whether its pipe has something to send.
+    fn is_waiting(&self) -> bool {
+        let attached = self.standing.attached();
+        attached.is_some_and(|attached| attached.pipe.is_waiting())
     }
 
     fn nothing_to_send(&self) -> bool {

@@ -1,0 +1,71 @@
+//! The end of a peer's connection that nobody was told of, as a thread of the application reads it.
+
+use std::thread;
+use std::time::Duration;
+
+use sealwire_zmtp::SocketType;
+
+use super::held_thread::Held;
+use crate::blocking::Socket;
+use crate::{Context, Endpoint};
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn socket(context: &Context) -> Socket {
+    let socket = Socket::builder(SocketType::Dealer).context(context);
+    let socket = socket
+        .linger(Duration::ZERO)
+        .reconnect(Duration::from_millis(10), LONG);
+    socket.receive_timeout(LONG).build_blocking().unwrap()
+}
+
+fn server(context: &Context, endpoint: &Endpoint) -> (Socket, Endpoint) {
+    let server = socket(context);
+    let endpoint = server.bind(endpoint.clone()).unwrap();
+    (server, endpoint)
+}
+
+/// Has a thread of the application read the connection: it begins to wait before the message comes.
+fn lease(ours: &Socket, theirs: &Socket) {
+    thread::scope(|scope| {
+        let received = scope.spawn(|| ours.recv().unwrap());
+        thread::sleep(Duration::from_millis(5));
+        theirs.send("read directly").unwrap();
+        assert_eq!(received.join().unwrap().as_bytes(), b"read directly");
+    });
+}
+
+/// Sends until a message waits for the I/O thread, as one behind another does, and returns how many did not.
+fn send_until_one_waits(ours: &Socket) -> usize {
+    let sent = (0..).take_while(|_| {
+        ours.send("one of many").unwrap();
+        ours.peers()[0].numbers().outbound.messages == 0
+    });
+    sent.count()
+}
+
+#[test]
+fn the_io_thread_gives_nothing_to_a_peer_that_has_gone() {
+    let [context, other] = [(), ()].map(|()| Context::new().unwrap());
+    let (mut theirs, endpoint) = server(&other, &"tcp://127.0.0.1:0".parse().unwrap());
+    let ours = socket(&context);
+    ours.connect(endpoint.clone()).unwrap();
+    for _ in 0..5 {
+        ours.send("first").unwrap();
+        assert_eq!(theirs.recv().unwrap().as_bytes(), b"first");
+        lease(&ours, &theirs);
+        let held = Held::begin(&context);
+        for _ in 0..send_until_one_waits(&ours) {
+            assert_eq!(theirs.recv().unwrap().as_bytes(), b"one of many");
+        }
+        let monitor = theirs.monitor();
+        theirs.close().unwrap();
+        // Its connection has ended.
+        while monitor.wait_next().is_some() {}
+        // Right behind a read nobody looks for the end.
+        thread::sleep(Duration::from_millis(1));
+        drop(held);
+        theirs = server(&other, &endpoint).0;
+        assert_eq!(theirs.recv().unwrap().as_bytes(), b"one of many");
+    }
+}
