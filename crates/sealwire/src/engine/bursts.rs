@@ -7,12 +7,13 @@ use super::sync::{AtomicBool, AtomicU64, Ordering};
 /// A message that follows the last one sooner than this, with nothing received in between, is one
 /// of many: those are better moved by the I/O thread, in batches.
 const BURST: Duration = Duration::from_micros(100);
+
 /// Tells single messages from those that come in bursts.
 #[derive(Default)]
 pub(super) struct Bursts {
     /// Something was received since the last message went out.
     answered: AtomicBool,
-    /// When the last burst or single message began, in microseconds.
+    /// When the last message was sent, in microseconds and not 0.
     last: AtomicU64,
 }
 
@@ -21,11 +22,41 @@ impl Bursts {
         self.answered.store(true, Ordering::Relaxed);
     }
 
+    /// A single message has been sent: a long one takes a while.
+    pub(super) fn sent(&self, now: Duration) {
+        self.last.store(stamp(now), Ordering::Relaxed);
+    }
+
     pub(super) fn is_single(&self, now: Duration) -> bool {
-        // Never zero, so that the first message does not count as a burst.
-        let now = now.as_micros() as u64 + BURST.as_micros() as u64 + 1;
+        let now = stamp(now);
         let last = self.last.swap(now, Ordering::Relaxed);
         let answered = self.answered.swap(false, Ordering::Relaxed);
         answered || now - last.min(now) > BURST.as_micros() as u64
+    }
+}
+
+/// Microseconds, so many that the first message does not count as a burst.
+fn stamp(now: Duration) -> u64 {
+    (now + BURST).as_micros() as u64 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_message_soon_behind_the_end_of_another_is_one_of_many() {
+        let bursts = Bursts::default();
+        assert!(bursts.is_single(Duration::ZERO));
+        assert!(bursts.is_single(SECOND));
+        assert!(!bursts.is_single(SECOND + BURST));
+        // One that took longer to send than that.
+        assert!(bursts.is_single(2 * SECOND));
+        bursts.sent(2 * SECOND + 9 * BURST);
+        assert!(!bursts.is_single(2 * SECOND + 10 * BURST));
+        bursts.received();
+        assert!(bursts.is_single(2 * SECOND + 10 * BURST));
     }
 }

@@ -11,6 +11,7 @@ use sealwire_zmtp::{Error, Event, Frame, Frames};
 
 use super::wire::{Wire, Write, write_chunks};
 use crate::pattern::{FromPeer, Item};
+use crate::transport::WriteSize;
 
 /// Part of the buffer's size from which on a message is a slice of it instead of a copy.
 const SLICE_FRACTION: usize = 16;
@@ -73,12 +74,12 @@ impl Wire for Raw {
         self.pending
     }
 
-    fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool> {
+    fn write_with(&mut self, size: WriteSize, write: &mut Write<'_>) -> io::Result<bool> {
         if self.pending == 0 {
             return Ok(false);
         }
         let chunks = self.outgoing.iter().map(|chunk| &chunk[..]);
-        let written = write_chunks(chunks, self.pending, most, write)?;
+        let written = write_chunks(chunks, self.pending, size, write)?;
         self.advance(written);
         Ok(true)
     }
@@ -116,7 +117,7 @@ mod tests {
             calls.push(taken);
             Ok(taken)
         };
-        while raw.write_with(100, write).unwrap() {}
+        while raw.write_with(WriteSize::of_all(100), write).unwrap() {}
         (bytes, calls)
     }
 

@@ -10,6 +10,7 @@ use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::{Error, Event, Frames, Mechanism};
 
 use crate::pattern::{FromPeer, Item, Room};
+use crate::transport::WriteSize;
 
 /// Slices handed to one write call.
 const SLICES_PER_WRITE: usize = 16;
@@ -127,29 +128,34 @@ pub(super) trait Wire: Send {
     /// Bytes that it holds on their way out.
     fn pending_bytes(&self) -> usize;
 
-    /// Hands what is to be sent, up to `most` bytes, to one call of `write`. `false` when there was
+    /// Hands what is to be sent, up to `size`, to one call of `write`. `false` when there was
     /// nothing.
-    fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool>;
+    fn write_with(&mut self, size: WriteSize, write: &mut Write<'_>) -> io::Result<bool>;
 }
 
 /// One call of `write`, for as many of these `pending` bytes as it takes. Returns how many it took. A little more than
-/// `most` goes at once: the end of a message by itself would take a call, and wake its reader once more.
+/// its size goes at once: the end of a message by itself would take a call, and wake its reader once more.
 pub(super) fn write_chunks<'a>(
     chunks: impl Iterator<Item = &'a [u8]>,
     pending: usize,
-    most: usize,
+    size: WriteSize,
     write: &mut Write<'_>,
 ) -> io::Result<usize> {
+    let of = |size: usize| match pending <= size.saturating_add(size / 16) {
+        true => pending,
+        false => size,
+    };
     let mut slices = [IoSlice::new(&[]); SLICES_PER_WRITE];
-    let is_little_more = pending <= most.saturating_add(most / 16);
-    let mut room = if is_little_more { pending } else { most };
-    let mut count = 0;
+    let (mut most, mut carried, mut count) = (of(size.usual), 0, 0);
     for (slice, chunk) in slices.iter_mut().zip(chunks) {
-        let length = chunk.len().min(room);
+        if chunk.len() >= size.of_long / 2 {
+            most = of(size.of_long);
+        }
+        let length = chunk.len().min(most - carried);
         *slice = IoSlice::new(&chunk[..length]);
-        room -= length;
+        carried += length;
         count += 1;
-        if room == 0 {
+        if carried == most {
             break;
         }
     }
@@ -163,21 +169,49 @@ pub(super) fn write_chunks<'a>(
 mod tests {
     use super::*;
 
+    /// What one write carries of a short chunk and a second one.
+    fn carried(pending: usize, size: WriteSize) -> usize {
+        let bytes = vec![7; pending];
+        let chunks = [&bytes[..30], &bytes[30..]];
+        let mut calls = Vec::new();
+        let write: &mut Write<'_> = &mut |slices| {
+            calls.push(slices.iter().map(|slice| slice.len()).sum::<usize>());
+            Ok(1)
+        };
+        let written = write_chunks(chunks.into_iter(), pending, size, write);
+        assert_eq!(written.unwrap(), 1);
+        let [carried] = calls[..] else {
+            panic!("not one call: {calls:?}");
+        };
+        carried
+    }
+
     #[test]
     fn a_write_carries_what_it_may_and_the_end_of_a_message_with_it() {
-        for (pending, carried) in [(50, 50), (100, 100), (106, 106), (107, 100), (1_000, 100)] {
-            let bytes = vec![7; pending];
-            let chunks = [&bytes[..30], &bytes[30..]];
-            let mut calls = Vec::new();
-            let write: &mut Write<'_> = &mut |slices| {
-                calls.push(slices.iter().map(|slice| slice.len()).sum::<usize>());
-                Ok(1)
-            };
-            let written = write_chunks(chunks.into_iter(), pending, 100, write);
-            assert_eq!((written.unwrap(), calls), (1, vec![carried]));
+        for (pending, expected) in [(50, 50), (100, 100), (106, 106), (107, 100), (1_000, 100)] {
+            assert_eq!(carried(pending, WriteSize::of_all(100)), expected);
         }
         let nothing: &mut Write<'_> = &mut |_| Ok(0);
-        let written = write_chunks([&[7][..]].into_iter(), 1, usize::MAX, nothing);
+        let size = WriteSize::of_all(usize::MAX);
+        let written = write_chunks([&[7][..]].into_iter(), 1, size, nothing);
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::WriteZero);
+    }
+
+    #[test]
+    fn a_write_carries_more_where_a_long_payload_goes_on_in_it() {
+        let size = WriteSize {
+            usual: 100,
+            of_long: 1_000,
+        };
+        for (pending, expected) in [
+            (106, 106),
+            (529, 100),
+            (530, 530),
+            (1_062, 1_062),
+            (1_063, 1_000),
+            (9_000, 1_000),
+        ] {
+            assert_eq!(carried(pending, size), expected, "{pending}");
+        }
     }
 }

@@ -11,6 +11,7 @@ use sealwire_zmtp::{Connection, Error, Event, Frames, Mechanism};
 
 use super::wire::{Wire, Write, write_chunks};
 use crate::pattern::{Framed, FromPeer, Item, Room};
+use crate::transport::WriteSize;
 
 impl Wire for Connection {
     fn next_timeout(&self) -> Option<Duration> {
@@ -130,12 +131,12 @@ impl Wire for Connection {
         Connection::pending_bytes(self)
     }
 
-    fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool> {
+    fn write_with(&mut self, size: WriteSize, write: &mut Write<'_>) -> io::Result<bool> {
         let mut transmit = self.transmit();
         if !transmit.has_remaining() {
             return Ok(false);
         }
-        let written = write_chunks(transmit.chunks(), transmit.remaining(), most, write)?;
+        let written = write_chunks(transmit.chunks(), transmit.remaining(), size, write)?;
         transmit.advance(written);
         Ok(true)
     }

@@ -30,7 +30,7 @@ pub use inherited::Listener;
 pub(crate) use listen::{BoundListener, listen};
 pub use listener_error::ListenerError;
 pub use socks::{SocksError, SocksRefusal};
-pub(crate) use stream::{Polled, Stream, has_ended};
+pub(crate) use stream::{Polled, Stream, WriteSize, has_ended};
 pub(crate) use target::Target;
 #[cfg(feature = "wss")]
 pub use tls::TlsError;

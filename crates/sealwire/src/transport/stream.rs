@@ -62,12 +62,32 @@ pub(crate) fn has_ended(polled: &Polled) -> bool {
 
 /// Loopback gets two to three times slower from 65,536 on.
 const TCP_WRITE_SIZE: usize = 65_472;
+/// Of a long payload it does not: 1 MiB with what its frame has beside it.
+const TCP_LONG_WRITE_SIZE: usize = 16 * TCP_WRITE_SIZE;
 #[cfg(unix)]
 const UNIX_WRITE_SIZE: usize = 256 << 10;
 
 /// Bytes that a Unix socket may hold, where nobody says otherwise and the system allows it.
 #[cfg(unix)]
 const UNIX_SEND_BUFFER: usize = 256 << 10;
+
+/// How many bytes one write should carry at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WriteSize {
+    pub(crate) usual: usize,
+    /// Where a payload begins or goes on in it that has at least half as many left.
+    pub(crate) of_long: usize,
+}
+
+impl WriteSize {
+    /// Of whatever is written.
+    pub(crate) fn of_all(bytes: usize) -> Self {
+        WriteSize {
+            usual: bytes,
+            of_long: bytes,
+        }
+    }
+}
 
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -323,12 +343,17 @@ impl Stream {
         }
     }
 
-    /// Bytes that one write should carry at most.
-    pub(crate) fn write_size(&self) -> usize {
+    /// What one write should carry at most, for the fewest calls.
+    pub(crate) fn write_size(&self) -> WriteSize {
         match self {
+            Stream::Tcp(_) => WriteSize {
+                usual: TCP_WRITE_SIZE,
+                of_long: TCP_LONG_WRITE_SIZE,
+            },
             #[cfg(unix)]
-            Stream::Unix(_) => UNIX_WRITE_SIZE,
-            _ => TCP_WRITE_SIZE,
+            Stream::Unix(_) => WriteSize::of_all(UNIX_WRITE_SIZE),
+            #[allow(unreachable_patterns, reason = "there may be no other stream")]
+            _ => WriteSize::of_all(TCP_WRITE_SIZE),
         }
     }
 

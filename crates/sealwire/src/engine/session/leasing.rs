@@ -9,14 +9,11 @@ use mio::Registry;
 
 use super::Session;
 use super::end::End;
+use super::transport::Pieces;
 use crate::limits::LONG_FRAME;
 use crate::pattern::More;
 use crate::transport::Polled;
 use crate::waiting::Use;
-
-/// What a thread of the application writes of a message behind the first write, in bytes.
-const SHORT_REST: usize = 128 << 10;
-const WRITES_OF_SHORT_REST: usize = 3;
 
 impl Session {
     /// Whether a thread of the application may drive this session. Not on the way to its end: a thread that
@@ -69,18 +66,9 @@ impl Session {
     /// Writes up to `limit` times.
     pub(in crate::engine) fn write_directly(&mut self, limit: usize) {
         if self.phase.is_open()
-            && let Err(end) = self.write(limit)
+            && let Err(end) = self.write(limit, Pieces::Short)
         {
             self.phase.end(end);
-        }
-    }
-
-    /// Writes a message that nothing else is sent with. Of a long one only the beginning: the I/O thread writes the rest
-    /// while this one goes on to read, which takes less time than one thread does (decision 31).
-    pub(in crate::engine) fn write_lone_message(&mut self) {
-        self.write_directly(1);
-        if self.protocol.pending_bytes() <= SHORT_REST {
-            self.write_directly(WRITES_OF_SHORT_REST);
         }
     }
 

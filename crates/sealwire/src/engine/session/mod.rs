@@ -50,7 +50,7 @@ pub(in crate::engine) use self::identity::Identity;
 use self::permits::Permits;
 use self::phase::Phase;
 use self::standing::{Review, Standing};
-use self::transport::{Read, Transport};
+use self::transport::{Pieces, Read, Transport};
 use super::bursts::Bursts;
 use super::raw::Raw;
 use super::reactor::Reactor;
@@ -201,15 +201,15 @@ impl Session {
     }
 
     /// Writes up to `limit` times. Returns whether it could go on at once.
-    fn write(&mut self, limit: usize) -> Result<bool, End> {
-        let goes_on = self.write_batches(limit)?;
+    fn write(&mut self, limit: usize, pieces: Pieces) -> Result<bool, End> {
+        let goes_on = self.write_batches(limit, pieces)?;
         if let Some(attached) = self.standing.attached_mut().filter(|_| !goes_on) {
             attached.pipe.stalled(&self.identity.core);
         }
         Ok(goes_on)
     }
 
-    fn write_batches(&mut self, limit: usize) -> Result<bool, End> {
+    fn write_batches(&mut self, limit: usize, pieces: Pieces) -> Result<bool, End> {
         for _ in 0..limit {
             if !self.transport.is_writable() || self.phase.has_finished_writing() {
                 return Ok(false);
@@ -220,7 +220,10 @@ impl Session {
             if let Some(attached) = self.standing.attached_mut().filter(|_| takes_more) {
                 attached.pipe.take_outbound(&self.identity.core, protocol);
             }
-            match self.transport.write(protocol, self.standing.account()) {
+            let written = self
+                .transport
+                .write(protocol, self.standing.account(), pieces);
+            match written {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(error) => return Err(self.transport_failed(error)),
@@ -252,7 +255,7 @@ impl Session {
         if self.phase.is_flushing() && self.transport.is_writable() {
             self.phase.takes(self.heard_until(reactor.now()));
         }
-        if self.write(WRITES_PER_TIME_SLICE)? {
+        if self.write(WRITES_PER_TIME_SLICE, Pieces::Long)? {
             // The last write may have taken all, which only the next one finds.
             return Ok(Progress::Again);
         }

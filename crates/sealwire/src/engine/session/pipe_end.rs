@@ -188,6 +188,7 @@ pub(super) mod tests {
     use crate::peer::Peer;
     use crate::routing_ids::RoutingId;
     use crate::socket::Socket;
+    use crate::transport::WriteSize;
 
     const NOW: Duration = Duration::ZERO;
 
@@ -237,8 +238,8 @@ pub(super) mod tests {
             self.raw.pending_bytes()
         }
 
-        fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool> {
-            self.raw.write_with(most, write)
+        fn write_with(&mut self, size: WriteSize, write: &mut Write<'_>) -> io::Result<bool> {
+            self.raw.write_with(size, write)
         }
     }
 
@@ -279,7 +280,8 @@ pub(super) mod tests {
         while raw.pending_bytes() > 0 {
             let mut taken =
                 |slices: &[io::IoSlice<'_>]| Ok(slices.iter().map(|slice| slice.len()).sum());
-            raw.write_with(usize::MAX, &mut taken).unwrap();
+            raw.write_with(WriteSize::of_all(usize::MAX), &mut taken)
+                .unwrap();
         }
         pipe.take_outbound(core, &mut raw);
         pipe.take_outbound(core, &mut raw);

@@ -16,13 +16,37 @@ use crate::engine::wire::Wire;
 use crate::limits::{LONG_FRAME, WRITES_PER_TIME_SLICE};
 use crate::options::TcpOptions;
 use crate::peer::ProcessCredentials;
-use crate::transport::{Polled, Stream};
+use crate::transport::{Polled, Stream, WriteSize};
 
 pub(super) struct Transport {
     stream: Stream,
     readiness: TransportReadiness,
     input: Input,
     direct: DirectReading,
+    /// Bytes that the system did not take of the last write.
+    left: usize,
+}
+
+/// How long messages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pieces {
+    /// In short pieces: its reader copies one while the next is written.
+    Short,
+    /// With the fewest calls.
+    Long,
+}
+
+impl Pieces {
+    /// What one write carries, where the last one could have carried `left` bytes more.
+    fn size(self, most: WriteSize, left: usize) -> WriteSize {
+        match self {
+            Pieces::Short => WriteSize::of_all(most.usual),
+            Pieces::Long => WriteSize {
+                usual: most.usual.max(left),
+                ..most
+            },
+        }
+    }
 }
 
 /// What one read of a transport gave.
@@ -45,6 +69,7 @@ impl Transport {
             readiness: TransportReadiness::new(),
             input: Input::default(),
             direct: DirectReading::default(),
+            left: 0,
         }
     }
 
@@ -145,8 +170,9 @@ impl Transport {
         &mut self,
         protocol: &mut dyn Wire,
         account: Option<&Account>,
+        pieces: Pieces,
     ) -> io::Result<bool> {
-        let written = match self.write_once(protocol, account) {
+        let written = match self.write_once(protocol, account, pieces) {
             Ok(false) => self.stream.flush().map(|()| false),
             written => written,
         };
@@ -162,7 +188,7 @@ impl Transport {
     /// Writes the rest that the protocol has, as far as it is taken at once, and no more.
     pub(super) fn write_last(&mut self, protocol: &mut dyn Wire, account: Option<&Account>) {
         for _ in 0..WRITES_PER_TIME_SLICE {
-            if !matches!(self.write_once(protocol, account), Ok(true)) {
+            if !matches!(self.write_once(protocol, account, Pieces::Long), Ok(true)) {
                 break;
             }
         }
@@ -174,10 +200,13 @@ impl Transport {
         &mut self,
         protocol: &mut dyn Wire,
         account: Option<&Account>,
+        pieces: Pieces,
     ) -> io::Result<bool> {
-        let stream = &mut self.stream;
-        protocol.write_with(stream.write_size(), &mut |slices| {
+        let (stream, left) = (&mut self.stream, &mut self.left);
+        let size = pieces.size(stream.write_size(), *left);
+        protocol.write_with(size, &mut |slices| {
             let written = stream.write_vectored(slices)?;
+            *left = slices.iter().map(|slice| slice.len()).sum::<usize>() - written;
             if let Some(account) = account {
                 account.note_written(written);
             }
@@ -370,7 +399,9 @@ mod tests {
         ]))]));
         let (mut buffer, mut received) = (vec![0; SIZE], 0);
         loop {
-            while transport.is_writable() && transport.write(&mut raw, None).unwrap() {}
+            while transport.is_writable() && transport.write(&mut raw, None, Pieces::Short).unwrap()
+            {
+            }
             // The system has what the protocol has not.
             let written = SIZE - raw.pending_bytes();
             if received == written {
@@ -382,7 +413,34 @@ mod tests {
             transport.note(false, true, false);
         }
         assert!(received == SIZE && buffer.iter().all(|byte| *byte == 7));
-        assert!(transport.is_writable() && !transport.write(&mut raw, None).unwrap());
+        assert!(
+            transport.is_writable() && !transport.write(&mut raw, None, Pieces::Short).unwrap()
+        );
+    }
+
+    #[test]
+    fn what_the_system_does_not_take_goes_with_the_next_write() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (_peer, _) = listener.accept().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let options = SocketOptions::new(SocketType::Stream);
+        let stream = Stream::Tcp(mio::net::TcpStream::from_std(ours));
+        let mut transport = Transport::new(stream, &options.tcp);
+        let mut raw = Raw::default();
+        // No buffer of the system has room for it.
+        let payload = Frames::from(vec![7; 64 << 20]);
+        raw.stage(&mut VecDeque::from([Item::Message(payload)]));
+        while transport.is_writable() {
+            transport.write(&mut raw, None, Pieces::Long).unwrap();
+        }
+        let left = transport.left;
+        let most = transport.stream.write_size();
+        assert!(left > 0 && left <= most.of_long);
+        let long = Pieces::Long.size(most, left);
+        assert!(long.usual >= left && long.usual >= most.usual && long.of_long == most.of_long);
+        let short = Pieces::Short.size(most, left);
+        assert!(short.usual == most.usual && short.of_long == most.usual);
     }
 
     /// Whether the poll tells of bytes that have come.
