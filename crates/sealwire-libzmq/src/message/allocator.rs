@@ -8,6 +8,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint;
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use mimalloc::MiMalloc;
@@ -15,8 +16,11 @@ use mimalloc::MiMalloc;
 /// The least bytes of a long block.
 const LONG: usize = 16 << 10;
 
-/// The most blocks that are kept, and bytes of them.
-const MAX_BLOCKS: usize = 64;
+/// The most blocks that are kept, and of these the youngest among which one is looked for.
+const MAX_BLOCKS: usize = 512;
+const SEARCHED: usize = 64;
+/// The most bytes of a block that is kept, and of all of them. While more than that is in use in long blocks it may be as much as
+/// that: a sender that had to wait goes on when half of its queue was sent, and freed.
 const MAX_BYTES: usize = 8 << 20;
 
 /// Attempts at the lock, which is held for some 20 ns. In a child of a fork it may be held for ever.
@@ -25,13 +29,24 @@ const ATTEMPTS: u32 = 100;
 /// Both, with blocks in reserve.
 pub(crate) struct Allocator {
     spare: Mutex<Spare>,
+    /// Bytes of long blocks that are in use.
+    used: AtomicUsize,
 }
 
 impl Allocator {
     pub(crate) const fn new() -> Self {
         Allocator {
             spare: Mutex::new(Spare::new()),
+            used: AtomicUsize::new(0),
         }
+    }
+
+    /// A block of so many bytes came into use, if it is one.
+    fn counted(&self, block: *mut u8, size: usize) -> *mut u8 {
+        if !block.is_null() {
+            self.used.fetch_add(size, Ordering::Relaxed);
+        }
+        block
     }
 
     fn spare(&self) -> Option<MutexGuard<'_, Spare>> {
@@ -57,7 +72,8 @@ impl Allocator {
         let Some(mut spare) = self.spare() else {
             return false;
         };
-        while let Some((oldest, layout)) = spare.too_many(layout) {
+        let most = self.used.load(Ordering::Relaxed).max(MAX_BYTES);
+        while let Some((oldest, layout)) = spare.too_many(layout, most) {
             // SAFETY: allocated by the system with this layout, and given up by its owner, who freed it.
             unsafe { System.dealloc(ptr::with_exposed_provenance_mut(oldest), layout) }
         }
@@ -75,19 +91,22 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: as for this function.
             return unsafe { MiMalloc.alloc(layout) };
         }
-        match self.take(layout) {
+        let block = match self.take(layout) {
             Some(block) => block,
             // SAFETY: as for this function.
             None => unsafe { System.alloc(layout) },
-        }
+        };
+        self.counted(block, layout.size())
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if layout.size() < LONG {
             // SAFETY: as for this function.
-            unsafe { MiMalloc.dealloc(block, layout) }
-        } else if !self.keep(block, layout) {
+            return unsafe { MiMalloc.dealloc(block, layout) };
+        }
+        self.used.fetch_sub(layout.size(), Ordering::Relaxed);
+        if !self.keep(block, layout) {
             // SAFETY: as for this function.
             unsafe { System.dealloc(block, layout) }
         }
@@ -99,7 +118,7 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: as for this function.
             true => unsafe { MiMalloc.alloc_zeroed(layout) },
             // SAFETY: as for this function.
-            false => unsafe { System.alloc_zeroed(layout) },
+            false => self.counted(unsafe { System.alloc_zeroed(layout) }, layout.size()),
         }
     }
 
@@ -107,8 +126,14 @@ unsafe impl GlobalAlloc for Allocator {
         match (layout.size() < LONG, size < LONG) {
             // SAFETY: as for this function.
             (true, true) => unsafe { MiMalloc.realloc(block, layout, size) },
-            // SAFETY: as for this function.
-            (false, false) => unsafe { System.realloc(block, layout, size) },
+            (false, false) => {
+                // SAFETY: as for this function.
+                let to = unsafe { System.realloc(block, layout, size) };
+                if !to.is_null() {
+                    self.used.fetch_sub(layout.size(), Ordering::Relaxed);
+                }
+                self.counted(to, size)
+            }
             _ => {
                 // SAFETY: no size overflows with this alignment, as the caller says.
                 let other = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
@@ -151,7 +176,7 @@ impl Spare {
 
     /// A block of this layout, the youngest first: it is in the cache.
     fn take(&mut self, layout: Layout) -> Option<usize> {
-        let mut indices = (0..self.count).rev();
+        let mut indices = (0..self.count).rev().take(SEARCHED);
         let found = indices.find(|&index| self.blocks[self.at(index)].1 == layout)?;
         let (block, _) = self.blocks[self.at(found)];
         for index in found..self.count - 1 {
@@ -162,9 +187,9 @@ impl Spare {
         Some(block)
     }
 
-    /// Removes the oldest block, where one of this layout would be too many.
-    fn too_many(&mut self, layout: Layout) -> Option<(usize, Layout)> {
-        if self.count == 0 || self.count < MAX_BLOCKS && self.bytes + layout.size() <= MAX_BYTES {
+    /// Removes the oldest block, where one of this layout would be too many, or more than `most` bytes.
+    fn too_many(&mut self, layout: Layout, most: usize) -> Option<(usize, Layout)> {
+        if self.count == 0 || self.count < MAX_BLOCKS && self.bytes + layout.size() <= most {
             return None;
         }
         let (block, layout) = self.blocks[self.first];
@@ -232,7 +257,7 @@ mod tests {
         let mut spare = Spare::new();
         let mut keep = |block, size| {
             let mut freed = Vec::new();
-            while let Some((oldest, _)) = spare.too_many(layout(size)) {
+            while let Some((oldest, _)) = spare.too_many(layout(size), MAX_BYTES) {
                 freed.push(oldest);
             }
             spare.keep(block, layout(size));
@@ -253,6 +278,45 @@ mod tests {
         let block = allocate(&longer, MAX_BYTES + 1, 1);
         free(&longer, block, MAX_BYTES + 1, 1);
         assert_eq!(longer.spare().unwrap().count, 0);
+    }
+
+    #[test]
+    fn as_much_is_kept_as_is_in_use_and_less_once_that_is_freed() {
+        const SIZE: usize = 1 << 20;
+        let allocator = Allocator::new();
+        let mut blocks: Vec<_> = (0..24).map(|_| allocate(&allocator, SIZE, 1)).collect();
+        for block in blocks.drain(..12) {
+            free(&allocator, block, SIZE, 1);
+        }
+        assert_eq!(allocator.spare().unwrap().bytes, 12 * SIZE);
+        // They serve again.
+        blocks.extend((0..12).map(|_| allocate(&allocator, SIZE, 2)));
+        assert_eq!(allocator.spare().unwrap().bytes, 0);
+        for (block, fill) in blocks.into_iter().zip([1; 12].into_iter().chain([2; 12])) {
+            free(&allocator, block, SIZE, fill);
+        }
+        assert_eq!(allocator.spare().unwrap().bytes, MAX_BYTES);
+        assert_eq!(allocator.used.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn what_is_in_use_is_counted_whatever_becomes_of_it() {
+        let allocator = Allocator::new();
+        let used = || allocator.used.load(Ordering::Relaxed);
+        let (mut block, mut size) = (allocate(&allocator, 1, 1), 1);
+        assert_eq!(used(), 0);
+        for next in [LONG, 3 * LONG, 2 * LONG, 1] {
+            // SAFETY: it has this size, and the next is not zero.
+            block = unsafe { allocator.realloc(block, layout(size), next) };
+            assert_eq!(used(), if next < LONG { 0 } else { next });
+            size = next;
+        }
+        free(&allocator, block, 1, 1);
+        // SAFETY: the size is not zero.
+        let zeroed = unsafe { allocator.alloc_zeroed(layout(LONG)) };
+        assert_eq!(used(), LONG);
+        free(&allocator, zeroed, LONG, 0);
+        assert_eq!(used(), 0);
     }
 
     #[test]

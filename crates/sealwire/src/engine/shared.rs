@@ -170,7 +170,7 @@ impl Link for SharedSession {
             && alone
             && self.write_now(now, |session| {
                 session.write_directly(WRITES_OF_LONE_MESSAGE);
-                session.bursts.sent(self.now());
+                self.bursts.sent(self.now());
             });
         if !direct {
             self.mailbox.post(Command::Output(self.key));

@@ -200,7 +200,7 @@ impl Session {
             .for_each(|warning| self.identity.warn(warning));
     }
 
-    /// Writes up to `limit` times. Returns whether it could go on at once.
+    /// Writes up to `limit` times, long writes count as several. Returns whether it could go on at once.
     fn write(&mut self, limit: usize, pieces: Pieces) -> Result<bool, End> {
         let goes_on = self.write_batches(limit, pieces)?;
         if let Some(attached) = self.standing.attached_mut().filter(|_| !goes_on) {
@@ -210,7 +210,8 @@ impl Session {
     }
 
     fn write_batches(&mut self, limit: usize, pieces: Pieces) -> Result<bool, End> {
-        for _ in 0..limit {
+        let mut rest = limit;
+        while rest > 0 {
             if !self.transport.is_writable() || self.phase.has_finished_writing() {
                 return Ok(false);
             }
@@ -224,7 +225,7 @@ impl Session {
                 .transport
                 .write(protocol, self.standing.account(), pieces);
             match written {
-                Ok(true) => {}
+                Ok(true) => rest = rest.saturating_sub(self.transport.writes_of_last()),
                 Ok(false) => return Ok(false),
                 Err(error) => return Err(self.transport_failed(error)),
             }

@@ -18,12 +18,17 @@ use crate::options::TcpOptions;
 use crate::peer::ProcessCredentials;
 use crate::transport::{Polled, Stream, WriteSize};
 
+/// Bytes from which on a write counts as more than one, so that a connection leaves others their time.
+const COUNTED_WRITE: usize = 256 << 10;
+
 pub(super) struct Transport {
     stream: Stream,
     readiness: TransportReadiness,
     input: Input,
     direct: DirectReading,
-    /// Bytes that the system did not take of the last write.
+    /// Bytes that the system took of the last write.
+    taken: usize,
+    /// Those that it did not take.
     left: usize,
 }
 
@@ -69,6 +74,7 @@ impl Transport {
             readiness: TransportReadiness::new(),
             input: Input::default(),
             direct: DirectReading::default(),
+            taken: 0,
             left: 0,
         }
     }
@@ -185,6 +191,11 @@ impl Transport {
         }
     }
 
+    /// How many writes the last one counts as.
+    pub(super) fn writes_of_last(&self) -> usize {
+        self.taken.div_ceil(COUNTED_WRITE).max(1)
+    }
+
     /// Writes the rest that the protocol has, as far as it is taken at once, and no more.
     pub(super) fn write_last(&mut self, protocol: &mut dyn Wire, account: Option<&Account>) {
         for _ in 0..WRITES_PER_TIME_SLICE {
@@ -202,10 +213,11 @@ impl Transport {
         account: Option<&Account>,
         pieces: Pieces,
     ) -> io::Result<bool> {
-        let (stream, left) = (&mut self.stream, &mut self.left);
+        let (stream, taken, left) = (&mut self.stream, &mut self.taken, &mut self.left);
         let size = pieces.size(stream.write_size(), *left);
         protocol.write_with(size, &mut |slices| {
             let written = stream.write_vectored(slices)?;
+            *taken = written;
             *left = slices.iter().map(|slice| slice.len()).sum::<usize>() - written;
             if let Some(account) = account {
                 account.note_written(written);
@@ -441,6 +453,11 @@ mod tests {
         assert!(long.usual >= left && long.usual >= most.usual && long.of_long == most.of_long);
         let short = Pieces::Short.size(most, left);
         assert!(short.usual == most.usual && short.of_long == most.usual);
+        // A long write counts as several.
+        for (taken, writes) in [(0, 1), (1, 1), (most.usual, 1), (most.of_long, 4)] {
+            transport.taken = taken;
+            assert_eq!(transport.writes_of_last(), writes);
+        }
     }
 
     /// Whether the poll tells of bytes that have come.
