@@ -41,7 +41,7 @@ impl Allocator {
         }
     }
 
-    /// A block of so many bytes came into use, if it is one.
+    /// A block of this size came into use, if it is one.
     fn counted(&self, block: *mut u8, size: usize) -> *mut u8 {
         if !block.is_null() {
             self.used.fetch_add(size, Ordering::Relaxed);
