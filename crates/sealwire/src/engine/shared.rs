@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A thread of the application waits for the lock only if it waits for messages afterwards.
-//! Otherwise it only tries the lock, and holds it for one read or a few writes. It never ends a
-//! session: it leaves faults to the I/O thread.
+//! Otherwise it only tries the lock, and holds it for one read, a few writes, or those of one long message, which the
+//! I/O thread would have to do else. It never ends a session: it leaves faults to the I/O thread.
 
 use std::cell::RefCell;
 use std::sync::{Arc, PoisonError, Weak};
