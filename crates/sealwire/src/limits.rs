@@ -80,7 +80,7 @@ pub const WRITE_BUDGET: usize = 128 << 10;
 /// Reads of one connection in a row before others are served.
 pub const READS_PER_TIME_SLICE: usize = 8;
 /// Writes of one connection in a row before others are served, each of up to
-/// 64 KiB (256 KiB over a Unix socket; of a long payload 1 MiB, which counts as four). Twice as many as
+/// 64 KiB (256 KiB over a Unix socket; of a long payload over TCP 1 MiB, which counts as four). Twice as many as
 /// reads: a write that nobody has to wait for costs less than what it takes to ask for the next event.
 pub const WRITES_PER_TIME_SLICE: usize = 16;
 /// Size from which on a thread that has read a part of a frame expects the rest soon, in bytes: it comes in pieces of 64

@@ -10,12 +10,13 @@ use crate::blocking::Socket;
 use crate::{Context, Endpoint};
 
 const LONG: Duration = Duration::from_secs(60);
+/// For a socket that sends the rest to a peer that reads nothing.
+const LINGER: Duration = Duration::from_secs(1);
 
 fn socket(context: &Context) -> Socket {
     let socket = Socket::builder(SocketType::Dealer).context(context);
-    let socket = socket
-        .linger(Duration::ZERO)
-        .reconnect(Duration::from_millis(10), LONG);
+    let socket = socket.linger(LINGER).receive_high_water_mark(10);
+    let socket = socket.reconnect(Duration::from_millis(10), LONG);
     socket.receive_timeout(LONG).build_blocking().unwrap()
 }
 
@@ -44,6 +45,15 @@ fn send_until_one_waits(ours: &Socket) -> usize {
     sent.count()
 }
 
+/// Closes a socket, whose connection has ended then.
+fn end(socket: Socket) {
+    let monitor = socket.monitor();
+    socket.close().unwrap();
+    while monitor.wait_next().is_some() {}
+    // Right behind a read nobody looks for the end.
+    thread::sleep(Duration::from_millis(1));
+}
+
 #[test]
 fn the_io_thread_gives_nothing_to_a_peer_that_has_gone() {
     let [context, other] = [(), ()].map(|()| Context::new().unwrap());
@@ -58,14 +68,35 @@ fn the_io_thread_gives_nothing_to_a_peer_that_has_gone() {
         for _ in 0..send_until_one_waits(&ours) {
             assert_eq!(theirs.recv().unwrap().as_bytes(), b"one of many");
         }
-        let monitor = theirs.monitor();
-        theirs.close().unwrap();
-        // Its connection has ended.
-        while monitor.wait_next().is_some() {}
-        // Right behind a read nobody looks for the end.
-        thread::sleep(Duration::from_millis(1));
+        end(theirs);
         drop(held);
         theirs = server(&other, &endpoint).0;
         assert_eq!(theirs.recv().unwrap().as_bytes(), b"one of many");
+    }
+}
+
+#[test]
+fn a_peer_that_has_gone_is_given_nothing_though_what_it_sent_is_not_read() {
+    const UNREAD: usize = 50;
+    let [context, other] = [(), ()].map(|()| Context::new().unwrap());
+    let (mut theirs, endpoint) = server(&other, &"tcp://127.0.0.1:0".parse().unwrap());
+    let ours = socket(&context);
+    ours.connect(endpoint.clone()).unwrap();
+    for _ in 0..2 {
+        ours.send("first").unwrap();
+        assert_eq!(theirs.recv().unwrap().as_bytes(), b"first");
+        lease(&ours, &theirs);
+        for _ in 0..UNREAD {
+            theirs.send("unread").unwrap();
+        }
+        // One read has more than there is room for, and the end is behind that.
+        assert_eq!(ours.recv().unwrap().as_bytes(), b"unread");
+        end(theirs);
+        ours.send("to who comes next").unwrap();
+        for _ in 1..UNREAD {
+            assert_eq!(ours.recv().unwrap().as_bytes(), b"unread");
+        }
+        theirs = server(&other, &endpoint).0;
+        assert_eq!(theirs.recv().unwrap().as_bytes(), b"to who comes next");
     }
 }

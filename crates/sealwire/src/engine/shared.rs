@@ -30,10 +30,8 @@ use super::transport::Polled;
 use super::waiting::Lease;
 use super::world::World;
 
-/// Writes of an application's thread in a row, while it receives or sends many.
+/// Writes of an application's thread in a row.
 const WRITES_PER_CALL: usize = 4;
-/// The same, for a message that nothing else is sent with: 1.5 MiB over TCP (decision 31).
-const WRITES_OF_LONE_MESSAGE: usize = 24;
 
 pub(super) struct SharedSession {
     pub(super) key: SessionKey,
@@ -144,16 +142,18 @@ impl SharedSession {
         })
     }
 
+    /// Lets this thread write, if nobody else has the session. `false` leaves it to the caller to say that there is something
+    /// to write.
     fn write_now(&self, now: Duration, write: impl FnOnce(&mut Session)) -> bool {
         let Ok(session) = self.session.try_lock() else {
             return false;
         };
-        // A message to a peer that has gone would be lost. The I/O thread finds its end before it writes.
+        // A message to a peer that has gone would be lost. The I/O thread takes none for it once it knows of the end.
         let ended_unseen = |session: &Session| session.peer_has_ended_unseen(now);
         if session.as_ref().is_some_and(ended_unseen) {
             drop(session);
-            self.end_lease();
-            return false;
+            self.mailbox.post(Command::Output(self.key));
+            return true;
         }
         self.act(session, |session| {
             session.output_ready();
@@ -169,7 +169,7 @@ impl Link for SharedSession {
         let direct = self.bursts.is_single(now)
             && alone
             && self.write_now(now, |session| {
-                session.write_directly(WRITES_OF_LONE_MESSAGE);
+                session.write_lone_message(WRITES_PER_CALL);
                 self.bursts.sent(self.now());
             });
         if !direct {

@@ -15,6 +15,9 @@ use crate::pattern::More;
 use crate::transport::Polled;
 use crate::waiting::Use;
 
+/// What a thread of the application writes of a message behind the first write, in bytes.
+const LONE_MESSAGE: usize = 3 << 19;
+
 impl Session {
     /// Whether a thread of the application may drive this session. Not on the way to its end: a thread that
     /// leases it then finds out as bytes come, and gives it back.
@@ -70,6 +73,14 @@ impl Session {
         {
             self.phase.end(end);
         }
+    }
+
+    /// Writes up to `limit` times, and of a long message 1.5 MiB: the reader copies each piece while this thread writes the
+    /// next, and the I/O thread would have to be woken first (decision 31).
+    pub(in crate::engine) fn write_lone_message(&mut self, limit: usize) {
+        self.write_directly(1);
+        let rest = self.protocol.pending_bytes().min(LONE_MESSAGE);
+        self.write_directly(self.transport.writes_of(rest) + limit - 1);
     }
 
     /// Leaves reading to a thread of the application, and gives what that polls.

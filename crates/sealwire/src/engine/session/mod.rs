@@ -216,8 +216,9 @@ impl Session {
                 return Ok(false);
             }
             let protocol = &mut *self.protocol;
-            // What a peer that leaves does not get may go to others.
-            let takes_more = !self.phase.is_flushing();
+            // What a peer that leaves does not get may go to others. A socket that is closed has nobody to give it to.
+            let leaves = self.transport.has_hung_up() && self.phase.is_open();
+            let takes_more = !self.phase.is_flushing() && !leaves;
             if let Some(attached) = self.standing.attached_mut().filter(|_| takes_more) {
                 attached.pipe.take_outbound(&self.identity.core, protocol);
             }
@@ -248,8 +249,8 @@ impl Session {
         if let Some(end) = self.phase.take_end() {
             return Err(end);
         }
-        // A message to a peer that has gone would be lost.
         if self.is_waiting() && self.peer_has_ended_unseen(reactor.now()) {
+            self.transport.note(true, false, true);
             self.end_lease(reactor.world.registry())?;
         }
         let progress = self.read(reactor)?;

@@ -4,7 +4,7 @@ pub(super) struct TransportReadiness {
     pub(super) readable: bool,
     pub(super) writable: bool,
     /// No more bytes will come after those it holds.
-    hung_up: bool,
+    pub(super) hung_up: bool,
 }
 
 impl TransportReadiness {

@@ -18,7 +18,7 @@ use crate::options::TcpOptions;
 use crate::peer::ProcessCredentials;
 use crate::transport::{Polled, Stream, WriteSize};
 
-/// Bytes from which on a write counts as more than one, so that a connection leaves others their time.
+/// Bytes of which a write counts as one, so that a connection leaves others their time.
 const COUNTED_WRITE: usize = 256 << 10;
 
 pub(super) struct Transport {
@@ -47,7 +47,7 @@ impl Pieces {
         match self {
             Pieces::Short => WriteSize::of_all(most.usual),
             Pieces::Long => WriteSize {
-                usual: most.usual.max(left),
+                usual: most.usual.max(left.min(most.of_long)),
                 ..most
             },
         }
@@ -106,6 +106,11 @@ impl Transport {
 
     pub(super) fn is_writable(&self) -> bool {
         self.readiness.writable
+    }
+
+    /// Whether the peer has ended its side of the stream, behind what is to be read.
+    pub(super) fn has_hung_up(&self) -> bool {
+        self.readiness.hung_up
     }
 
     // ---- reading -------------------------------------------------------------------------------------
@@ -193,7 +198,12 @@ impl Transport {
 
     /// How many writes the last one counts as.
     pub(super) fn writes_of_last(&self) -> usize {
-        self.taken.div_ceil(COUNTED_WRITE).max(1)
+        ((self.taken + COUNTED_WRITE / 2) / COUNTED_WRITE).max(1)
+    }
+
+    /// How many writes of the usual size these bytes take.
+    pub(super) fn writes_of(&self, bytes: usize) -> usize {
+        bytes.div_ceil(self.stream.write_size().usual)
     }
 
     /// Writes the rest that the protocol has, as far as it is taken at once, and no more.
@@ -451,10 +461,12 @@ mod tests {
         assert!(left > 0 && left <= most.of_long);
         let long = Pieces::Long.size(most, left);
         assert!(long.usual >= left && long.usual >= most.usual && long.of_long == most.of_long);
+        assert_eq!(Pieces::Long.size(most, usize::MAX).usual, most.of_long);
         let short = Pieces::Short.size(most, left);
         assert!(short.usual == most.usual && short.of_long == most.usual);
         // A long write counts as several.
-        for (taken, writes) in [(0, 1), (1, 1), (most.usual, 1), (most.of_long, 4)] {
+        let message = (1 << 20) + 9;
+        for (taken, writes) in [(0, 1), (most.usual, 1), (most.of_long, 4), (message, 4)] {
             transport.taken = taken;
             assert_eq!(transport.writes_of_last(), writes);
         }

@@ -110,6 +110,10 @@ impl Session {
         self.write();
     }
 
+    pub(crate) fn write_lone_message(&mut self, _: usize) {
+        self.write();
+    }
+
     /// One message, or finds that there is none.
     fn write(&mut self) {
         let mut pipe = self.identity.core.pipe.lock().unwrap();
