@@ -68,6 +68,16 @@ pub struct Refusal {
     reason: String,
 }
 
+/// Gives each rule a place that no other has, though several are on one line.
+fn distinguish(rules: &mut [Rule]) {
+    let places: Vec<String> = rules.iter().map(|rule| rule.place.clone()).collect();
+    for (index, rule) in rules.iter_mut().enumerate() {
+        if places[..index].contains(&rule.place) {
+            rule.place = format!("{} (rule {})", rule.place, index + 1);
+        }
+    }
+}
+
 impl Policy {
     pub(crate) fn of_variables(rules: Vec<Rule>, place: impl Into<String>) -> Self {
         Policy {
@@ -127,8 +137,10 @@ impl Policy {
         let folder = path.parent().unwrap_or(Path::new(""));
         let tables = root.tables("rule")?;
         let rules = tables.iter().map(|table| Rule::read(table, path, folder));
+        let mut rules: Vec<Rule> = rules.collect::<Result<_, _>>()?;
+        distinguish(&mut rules);
         Ok(Policy {
-            rules: rules.collect::<Result<_, _>>()?,
+            rules,
             plain_by_default,
             locked,
             place: path.display().to_string(),

@@ -111,16 +111,31 @@ impl Authenticator for Clients {
     }
 }
 
-/// A path that is written in a file of rules: relative to the folder of that file.
+/// A path that is written in a file of rules: relative to the folder of that file. It stays what it is when the program goes to
+/// another folder.
 ///
 /// # Errors
 ///
 /// For a key where a path should be: its text is in no message.
 fn located(text: &str, folder: &Path) -> Result<PathBuf, Reason> {
-    if text.parse::<SecretKey>().is_ok() {
+    if holds_key(text) {
         return Err("is a key and not the path of a file: write the key to a file of its own, and if it is secret make another".into());
     }
-    Ok(folder.join(text))
+    let path = folder.join(text);
+    Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
+/// Whether a key stands in it, by itself or as a line of a file has it.
+fn holds_key(text: &str) -> bool {
+    let is_key = |text: &str| text.parse::<SecretKey>().is_ok();
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
+    words.into_iter().any(|word| {
+        let bare = ["./", "0x", "z85:", "hex:"]
+            .iter()
+            .find_map(|start| word.strip_prefix(start));
+        let value = word.split_once('=').map(|(_, value)| value);
+        [Some(word), bare, value].into_iter().flatten().any(is_key)
+    })
 }
 
 fn secret(text: &str, folder: &Path) -> Result<KeyPair, Reason> {
@@ -385,5 +400,25 @@ mod tests {
             assert_eq!(clients.may_block(), blocks, "{written}");
             assert_eq!(clients.revision().is_some(), revised, "{written}");
         }
+    }
+
+    /// A list is read again when the program may have gone to another folder.
+    #[test]
+    fn a_path_stays_what_it_is_when_the_program_goes_elsewhere() {
+        let here = std::env::current_dir().unwrap();
+        for (folder, at) in [
+            ("", "clients"),
+            ("rules", "rules/clients"),
+            ("/etc", "/etc/clients"),
+        ] {
+            let path = located("clients", Path::new(folder))
+                .map_err(|_| ())
+                .unwrap();
+            assert_eq!(path, here.join(at));
+        }
+        let path = located("/etc/clients", Path::new("rules"))
+            .map_err(|_| ())
+            .unwrap();
+        assert_eq!(path, Path::new("/etc/clients"));
     }
 }

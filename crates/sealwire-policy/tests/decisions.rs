@@ -55,6 +55,25 @@ fn the_first_rule_that_names_an_endpoint_counts() {
     assert_eq!(at(&policy, SocketType::Pull), "program");
 }
 
+/// A rule whose keys are in use already is known by its place.
+#[test]
+fn rules_on_one_line_have_places_of_their_own() {
+    let folder = Folder::new();
+    let rule = |port: u16, allow: &str| {
+        let keys = format!("secret_key_file = \"server.key\", allow = \"{allow}\"");
+        format!("{{ bind = \"tcp://*:{port}\", mechanism = \"blake3\", {keys} }}")
+    };
+    let (one, two, three) = (rule(1, "anyone"), rule(2, "clients"), rule(3, "clients"));
+    let text = format!("version = 1\nrule = [{one}, {two},\n{three}]\n");
+    let policy = folder.parse(&text).unwrap();
+    let places: Vec<_> = policy.rules().iter().map(|rule| rule.place()).collect();
+    let all = places.iter().collect::<std::collections::HashSet<_>>();
+    assert_eq!(all.len(), 3, "{places:?}");
+    assert!(places[0].ends_with(", line 2"));
+    assert!(places[1].ends_with(", line 2 (rule 2)"));
+    assert!(places[2].ends_with(", line 3"));
+}
+
 /// Nor where the first one refuses: the one behind it might be plain text.
 #[test]
 fn an_endpoint_that_a_rule_refuses_is_not_tried_with_the_next() {
