@@ -11,6 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use arrayvec::ArrayVec;
 use mimalloc::MiMalloc;
 
 /// The least bytes of a long block.
@@ -22,6 +23,9 @@ const SEARCHED: usize = 64;
 /// The most bytes of a block that is kept, and of all of them. While more than that is in use in long blocks it may be as much as
 /// that: a sender that had to wait goes on when half of its queue was sent, and freed.
 const MAX_BYTES: usize = 8 << 20;
+
+/// Blocks that are given back to the system at a time.
+const FREED: usize = 8;
 
 /// Attempts at the lock, which is held for some 20 ns. In a child of a fork it may be held for ever.
 const ATTEMPTS: u32 = 100;
@@ -67,18 +71,50 @@ impl Allocator {
     /// Keeps a long block, and returns whether it does.
     fn keep(&self, block: *mut u8, layout: Layout) -> bool {
         if layout.size() > MAX_BYTES {
+            self.trim(0);
             return false;
         }
-        let Some(mut spare) = self.spare() else {
-            return false;
-        };
-        let most = self.used.load(Ordering::Relaxed).max(MAX_BYTES);
-        while let Some((oldest, layout)) = spare.too_many(layout, most) {
-            // SAFETY: allocated by the system with this layout, and given up by its owner, who freed it.
-            unsafe { System.dealloc(ptr::with_exposed_provenance_mut(oldest), layout) }
+        // Another thread may take the room that is made.
+        for _ in 0..2 {
+            let Some(mut spare) = self.spare() else {
+                return false;
+            };
+            if spare.has_room_for(layout.size(), self.most()) {
+                spare.keep(block.expose_provenance(), layout);
+                return true;
+            }
+            drop(spare);
+            self.trim(layout.size());
         }
-        spare.keep(block.expose_provenance(), layout);
-        true
+        false
+    }
+
+    /// Bytes that may be kept now.
+    fn most(&self) -> usize {
+        self.used.load(Ordering::Relaxed).max(MAX_BYTES)
+    }
+
+    /// Frees the oldest of what is kept, until there is room for as many bytes more.
+    fn trim(&self, room: usize) {
+        loop {
+            let mut oldest = ArrayVec::<_, FREED>::new();
+            if let Some(mut spare) = self.spare() {
+                while !oldest.is_full()
+                    && let Some(block) = spare.too_many(room, self.most())
+                {
+                    oldest.push(block);
+                }
+            }
+            // The lock is not held while the system takes them.
+            let all = !oldest.is_full();
+            for (block, layout) in oldest {
+                // SAFETY: allocated by the system with this layout, and given up by its owner, who freed it.
+                unsafe { System.dealloc(ptr::with_exposed_provenance_mut(block), layout) }
+            }
+            if all {
+                return;
+            }
+        }
     }
 }
 
@@ -130,9 +166,13 @@ unsafe impl GlobalAlloc for Allocator {
                 // SAFETY: as for this function.
                 let to = unsafe { System.realloc(block, layout, size) };
                 if !to.is_null() {
+                    self.counted(to, size);
                     self.used.fetch_sub(layout.size(), Ordering::Relaxed);
+                    if size < layout.size() {
+                        self.trim(0);
+                    }
                 }
-                self.counted(to, size)
+                to
             }
             _ => {
                 // SAFETY: no size overflows with this alignment, as the caller says.
@@ -187,9 +227,14 @@ impl Spare {
         Some(block)
     }
 
-    /// Removes the oldest block, where one of this layout would be too many, or more than `most` bytes.
-    fn too_many(&mut self, layout: Layout, most: usize) -> Option<(usize, Layout)> {
-        if self.count == 0 || self.count < MAX_BLOCKS && self.bytes + layout.size() <= most {
+    /// Whether one more block may be kept, with these bytes, where `most` of them may be.
+    fn has_room_for(&self, bytes: usize, most: usize) -> bool {
+        self.count < MAX_BLOCKS && self.bytes + bytes <= most
+    }
+
+    /// Removes the oldest block, where one with these bytes would be too many.
+    fn too_many(&mut self, bytes: usize, most: usize) -> Option<(usize, Layout)> {
+        if self.count == 0 || self.has_room_for(bytes, most) {
             return None;
         }
         let (block, layout) = self.blocks[self.first];
@@ -257,7 +302,7 @@ mod tests {
         let mut spare = Spare::new();
         let mut keep = |block, size| {
             let mut freed = Vec::new();
-            while let Some((oldest, _)) = spare.too_many(layout(size), MAX_BYTES) {
+            while let Some((oldest, _)) = spare.too_many(size, MAX_BYTES) {
                 freed.push(oldest);
             }
             spare.keep(block, layout(size));
@@ -297,6 +342,30 @@ mod tests {
         }
         assert_eq!(allocator.spare().unwrap().bytes, MAX_BYTES);
         assert_eq!(allocator.used.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn what_is_kept_goes_with_a_block_that_is_too_long_to_keep() {
+        const SIZE: usize = 1 << 20;
+        const LONGEST: usize = 32 * SIZE;
+        for shrinks in [false, true] {
+            let allocator = Allocator::new();
+            let mut longest = allocate(&allocator, LONGEST, 9);
+            for block in [(); 12].map(|()| allocate(&allocator, SIZE, 1)) {
+                free(&allocator, block, SIZE, 1);
+            }
+            let kept = || allocator.spare().unwrap().bytes;
+            assert_eq!(kept(), 12 * SIZE);
+            if shrinks {
+                // SAFETY: it has this size, and the next is not zero.
+                longest = unsafe { allocator.realloc(longest, layout(LONGEST), LONG) };
+                assert_eq!(kept(), MAX_BYTES);
+                free(&allocator, longest, LONG, 9);
+            } else {
+                free(&allocator, longest, LONGEST, 9);
+            }
+            assert!(kept() <= MAX_BYTES);
+        }
     }
 
     #[test]
