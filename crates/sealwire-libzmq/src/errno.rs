@@ -33,6 +33,7 @@ impl Errno {
     pub(crate) const HOSTUNREACH: Errno = Errno(libc::EHOSTUNREACH);
     pub(crate) const PROTONOSUPPORT: Errno = Errno(libc::EPROTONOSUPPORT);
     pub(crate) const NODEV: Errno = Errno(libc::ENODEV);
+    pub(crate) const ADDRINUSE: Errno = Errno(libc::EADDRINUSE);
     pub(crate) const ACCES: Errno = Errno(libc::EACCES);
 
     /// That of a system call.

@@ -118,6 +118,7 @@ mod tests {
     use super::*;
 
     const ON: [u8; 4] = 1_i32.to_ne_bytes();
+    const OFF: [u8; 4] = 0_i32.to_ne_bytes();
 
     /// Whether these options make a server or client of BLAKE3.
     fn is_complete(options: &[(libc::c_int, &[u8])]) -> bool {
@@ -172,9 +173,34 @@ mod tests {
             (&[(SECRET, &key)], false),
             (&[(SECRET, &key), (SERVERKEY, &key)], true),
             (&[(SERVERKEY, &key)], true),
+            // Half of a server is never plain text, nor is who says what other mechanisms are not.
+            (&[(ALLOW, &key)], false),
+            (&[(FILE, path)], false),
+            (&[(ANYONE, &ON)], false),
+            (&[(ADDITIONAL, &key)], false),
+            (&[(SECRET, &key), (SERVER, &OFF)], false),
+            (&[(SERVERKEY, &key), (SERVER, &OFF)], true),
+            (&[(SERVERKEY, &key), (number::PLAIN_SERVER, &OFF)], true),
+            (&[(SERVERKEY, &key), (number::CURVE_SERVER, &OFF)], true),
         ] {
             assert_eq!(is_complete(options), complete, "{options:?}");
         }
+    }
+
+    #[test]
+    fn what_is_off_says_nothing_of_other_mechanisms() {
+        let mut settings = Settings::default();
+        for (option, value) in [
+            (number::BLAKE3_SERVER, &OFF[..]),
+            (number::BLAKE3_ANYONE, &OFF),
+            (number::BLAKE3_ALLOW, b""),
+        ] {
+            settings.set(option, Some(value)).unwrap();
+            assert_eq!(settings.mechanism(), Mechanism::Null);
+        }
+        settings.set(number::CURVE_SERVER, Some(&ON)).unwrap();
+        settings.set(number::BLAKE3_SERVER, Some(&OFF)).unwrap();
+        assert_eq!(settings.mechanism(), Mechanism::Curve);
     }
 
     #[test]

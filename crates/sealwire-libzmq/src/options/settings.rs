@@ -207,7 +207,7 @@ impl Settings {
             }
             value => value,
         };
-        self.note_mechanism(option, &value, given.is_some());
+        self.note_mechanism(option, &value, given);
         if let number::IPV4ONLY | number::IPV6 = option {
             // One is the opposite of the other.
             let other = number::IPV4ONLY + number::IPV6 - option;
@@ -217,20 +217,33 @@ impl Settings {
         Ok(())
     }
 
-    fn note_mechanism(&mut self, option: c_int, value: &Value, given: bool) {
+    fn note_mechanism(&mut self, option: c_int, value: &Value, given: Option<&[u8]>) {
         let on = *value == Value::Int(1);
+        let names = given.is_some_and(|given| !given.is_empty());
+        let given = given.is_some();
+        let stays = self.mechanism == Mechanism::Blake3;
         let (mechanism, as_server) = match option {
             number::PLAIN_SERVER if on => (Mechanism::Plain, true),
             number::CURVE_SERVER if on => (Mechanism::Curve, true),
             number::BLAKE3_SERVER if on => (Mechanism::Blake3, true),
-            number::PLAIN_SERVER | number::CURVE_SERVER | number::BLAKE3_SERVER => {
-                (Mechanism::Null, false)
-            }
+            number::BLAKE3_SERVER if stays => (Mechanism::Blake3, false),
+            // Says nothing of other mechanisms.
+            number::BLAKE3_SERVER => return,
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD if given => (Mechanism::Plain, false),
+            // As libzmq, but nobody has asked for plain text where keys of BLAKE3 are set.
+            number::PLAIN_SERVER | number::CURVE_SERVER if stays => return,
+            number::PLAIN_USERNAME | number::PLAIN_PASSWORD if stays => return,
+            number::PLAIN_SERVER | number::CURVE_SERVER => (Mechanism::Null, false),
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD => (Mechanism::Null, self.as_server),
             number::CURVE_SERVERKEY => (Mechanism::Curve, false),
             number::BLAKE3_SERVERKEY => (Mechanism::Blake3, false),
             number::BLAKE3_SECRETKEY => (Mechanism::Blake3, self.as_server),
+            // A program that names those who may come wants nobody else: without the rest of a server no endpoint is made.
+            number::BLAKE3_ALLOW | number::BLAKE3_ALLOW_FILE if names => {
+                (Mechanism::Blake3, self.as_server)
+            }
+            number::BLAKE3_ADDITIONAL_SECRETKEY if names => (Mechanism::Blake3, self.as_server),
+            number::BLAKE3_ANYONE if on => (Mechanism::Blake3, self.as_server),
             number::CURVE_PUBLICKEY | number::CURVE_SECRETKEY => (Mechanism::Curve, self.as_server),
             _ => return,
         };
@@ -531,7 +544,8 @@ mod tests {
             (BLAKE3_SERVERKEY, Some(&[9; 32]), Mechanism::Blake3, false),
             (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
             (BLAKE3_SECRETKEY, Some(&[9; 32]), Mechanism::Blake3, true),
-            (BLAKE3_SERVER, Some(&off[..]), Mechanism::Null, false),
+            // Keys are there still, and nobody has asked for plain text.
+            (BLAKE3_SERVER, Some(&off[..]), Mechanism::Blake3, false),
             (BLAKE3_SERVER, Some(&on[..]), Mechanism::Blake3, true),
         ];
         let mut settings = Settings::default();

@@ -41,11 +41,29 @@ pub(crate) fn errno_of(error: &Error) -> Errno {
     }
 }
 
-/// Names that nobody knows, or that have no address, have no number of the system's.
+/// What the engine found by itself has no number of the system's, nor have names that nobody knows, or that have no address.
 fn of_transport(error: &io::Error) -> Errno {
-    match error.raw_os_error() {
-        Some(number) => Errno(number),
-        None if error.kind() == io::ErrorKind::InvalidInput => Errno::INVAL,
-        None => Errno::NODEV,
+    match (error.raw_os_error(), error.kind()) {
+        (Some(number), _) => Errno(number),
+        (None, io::ErrorKind::InvalidInput) => Errno::INVAL,
+        (None, io::ErrorKind::AddrInUse) => Errno::ADDRINUSE,
+        (None, _) => Errno::NODEV,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_engine_found_by_itself_has_a_number_too() {
+        for (error, number) in [
+            (io::Error::from_raw_os_error(libc::EACCES), libc::EACCES),
+            (io::ErrorKind::AddrInUse.into(), libc::EADDRINUSE),
+            (io::ErrorKind::InvalidInput.into(), libc::EINVAL),
+            (io::Error::other("nobody knows it"), libc::ENODEV),
+        ] {
+            assert_eq!(of_transport(&error), Errno(number));
+        }
     }
 }
