@@ -11,7 +11,6 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use arrayvec::ArrayVec;
 use mimalloc::MiMalloc;
 
 /// The least bytes of a long block.
@@ -97,21 +96,18 @@ impl Allocator {
     /// Frees the oldest of what is kept, until there is room for as many bytes more.
     fn trim(&self, room: usize) {
         loop {
-            let mut oldest = ArrayVec::<_, FREED>::new();
+            let mut oldest = [None; FREED];
             if let Some(mut spare) = self.spare() {
-                while !oldest.is_full()
-                    && let Some(block) = spare.too_many(room, self.most())
-                {
-                    oldest.push(block);
+                for block in &mut oldest {
+                    *block = spare.too_many(room, self.most());
                 }
             }
             // The lock is not held while the system takes them.
-            let all = !oldest.is_full();
-            for (block, layout) in oldest {
+            for (block, layout) in oldest.into_iter().flatten() {
                 // SAFETY: allocated by the system with this layout, and given up by its owner, who freed it.
                 unsafe { System.dealloc(ptr::with_exposed_provenance_mut(block), layout) }
             }
-            if all {
+            if oldest.contains(&None) {
                 return;
             }
         }
