@@ -60,8 +60,6 @@ pub(crate) struct Socket {
     settings: Mutex<Settings>,
     /// Locked after `settings`.
     applied: Mutex<Applied>,
-    /// The peer of a REQ went away before it answered.
-    lost: AtomicBool,
     outbound: Mutex<Outbound>,
     /// There are parts of a message that is not complete.
     gathers: AtomicBool,
@@ -97,7 +95,6 @@ impl Socket {
             inner,
             settings: Mutex::new(settings),
             applied: Mutex::new(Applied::OfProgram),
-            lost: AtomicBool::new(false),
             outbound: Mutex::default(),
             gathers: AtomicBool::new(false),
             inbound: Mutex::default(),

@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use libc::c_int;
-use sealwire::{Error, Frame, Message, Peer, SocketType, embed};
+use sealwire::{Frame, Message, Peer, SocketType, embed};
 
 use super::{DONTWAIT, Socket};
 use crate::errno::Errno;
@@ -188,22 +187,12 @@ impl Socket {
     /// Takes messages, one at least and up to `most`.
     fn fetch(&self, inbound: &mut Inbound, most: usize, flags: c_int) -> Result<(), Errno> {
         let limit = || self.limit(flags, number::RCVTIMEO);
-        if !self.lost.load(Ordering::Relaxed) {
-            let into = &mut inbound.taken;
-            let received = match flags & DONTWAIT {
-                0 => embed::receive(&self.inner, into, most, limit, || self.is_over()),
-                _ => embed::try_receive(&self.inner, into, most),
-            };
-            match received {
-                Err(Error::RequestLost) => self.lost.store(true, Ordering::Relaxed),
-                received => return received.map_err(|error| self.errno(&error)),
-            }
-        }
-        // The peer that owes an answer is gone. libzmq waits for it all the same.
-        match embed::wait(&self.inner, limit(), || self.is_over()) {
-            Ok(()) => Err(Errno::AGAIN),
-            Err(error) => Err(self.errno(&error)),
-        }
+        let into = &mut inbound.taken;
+        let received = match flags & DONTWAIT {
+            0 => embed::receive(&self.inner, into, most, limit, || self.is_over()),
+            _ => embed::try_receive(&self.inner, into, most),
+        };
+        received.map_err(|error| self.errno(&error))
     }
 
     /// How many messages are taken at once: one where taking it has an effect, or the program counts them.

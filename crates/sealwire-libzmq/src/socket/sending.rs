@@ -163,12 +163,6 @@ impl Socket {
             }
             inbound.leave_message();
         }
-        if self.lost.load(Ordering::Relaxed) {
-            if !self.is_relaxed() {
-                return Err(Errno::FSM);
-            }
-            self.lost.store(false, Ordering::Relaxed);
-        }
         Ok(())
     }
 

@@ -97,6 +97,11 @@ fn threads_that_share_a_socket_corrupt_no_message() {
 }
 
 #[test]
+fn a_request_whose_server_goes_waits_and_a_loop_that_polls_has_its_timeout() {
+    run(include_str!("misuse/unanswered.c"), &["-lzmq"]);
+}
+
+#[test]
 fn a_loop_that_forgets_to_drain_its_socket_goes_on() {
     run(include_str!("misuse/undrained.c"), &["-lzmq"]);
 }

@@ -1,7 +1,7 @@
 //! REQ: one request, one answer, in strict alternation (RFC 28).
 //!
 //! The answer is taken only from the peer that got the request. If that peer goes away, the request
-//! is lost: `receive` says so and the socket may send again. libzmq would wait for ever.
+//! is lost: `receive` says so and the socket may send again. libzmq waits for ever, and so does a socket that is as libzmq's.
 
 use std::mem;
 
@@ -32,6 +32,8 @@ pub(crate) struct Req {
     numbered: bool,
     /// A new request gives up the one before.
     relaxed: bool,
+    /// Nobody is told that a request was lost.
+    as_libzmq: bool,
     request: u32,
     outbound: RoundRobin,
     expecting: bool,
@@ -45,6 +47,7 @@ impl Req {
             correlate: options.behaviour.request_correlate,
             numbered: false,
             relaxed: options.behaviour.request_relaxed,
+            as_libzmq: options.as_libzmq,
             // A start that differs keeps the answers to an earlier socket from fitting.
             request: first,
             outbound: RoundRobin::new(options),
@@ -168,6 +171,7 @@ impl Pattern for Req {
                 self.state = State::Idle;
                 Ok(pipes.pop_inbound(id))
             }
+            State::Lost if self.as_libzmq => Ok(None),
             State::Lost => {
                 self.state = State::Idle;
                 Err(Error::RequestLost)
@@ -193,7 +197,11 @@ impl Pattern for Req {
     }
 
     fn readable(&self) -> bool {
-        matches!(self.state, State::Answered(_) | State::Lost)
+        match self.state {
+            State::Answered(_) => true,
+            State::Lost => !self.as_libzmq,
+            State::Idle | State::Waiting(_) | State::Sent(_) => false,
+        }
     }
 
     fn room_freed(&mut self, pipes: &mut Pipes) {

@@ -132,23 +132,6 @@ pub fn parts(message: &mut Message) -> (&mut Frames, &mut Option<Arc<Peer>>) {
     message.parts_mut()
 }
 
-/// Waits as [`receive`], and takes nothing.
-///
-/// # Errors
-///
-/// [`Error::TimedOut`], [`Error::Closed`] when it is over, [`Error::Interrupted`].
-pub fn wait(
-    socket: &Socket,
-    limit: Option<Duration>,
-    over: impl Fn() -> bool,
-) -> Result<(), Error> {
-    let core = socket.core()?;
-    core.wait_readable(limit, || match over() || core.closed().is_some() {
-        true => Err(Error::Closed),
-        false => Ok(None),
-    })
-}
-
 /// Sends a message, or leaves it as it was. Where there is no room it waits for some, for up to `limit`, which is asked
 /// then, and as long as `over` does not hold.
 ///
