@@ -29,8 +29,8 @@
  * them. */
 #define ZMQ_BLAKE3_ADDITIONAL_SECRETKEY 0x53570005
 
-/* Who may come to a server. Without any of these and without ZMQ_ZAP_DOMAIN zmq_bind fails with EINVAL, and with one of these
- * and no server zmq_bind and zmq_connect do: they never mean plain text. */
+/* Who may come to a server. Without any of these and without ZMQ_ZAP_DOMAIN zmq_bind fails with EINVAL. With one of these, and
+ * neither ZMQ_BLAKE3_SERVER nor ZMQ_BLAKE3_SERVERKEY, zmq_bind and zmq_connect do: they never mean plain text. */
 
 /* A public key that is let in, one a call. Empty removes them. */
 #define ZMQ_BLAKE3_ALLOW 0x53570006

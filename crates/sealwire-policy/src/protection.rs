@@ -122,14 +122,14 @@ fn located(text: &str, folder: &Path) -> Result<PathBuf, Reason> {
         return Err("is a key and not the path of a file: write the key to a file of its own, and if it is secret make another".into());
     }
     let path = folder.join(text);
-    Ok(std::path::absolute(&path).unwrap_or(path))
+    std::path::absolute(path).map_err(|error| format!("is not a path here: {error}").into())
 }
 
 /// Whether a key stands in it, by itself or as a line of a file has it.
 fn holds_key(text: &str) -> bool {
     let is_key = |text: &str| text.parse::<SecretKey>().is_ok();
-    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
-    words.into_iter().any(|word| {
+    let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
+    words.any(|word| {
         let bare = ["./", "0x", "z85:", "hex:"]
             .iter()
             .find_map(|start| word.strip_prefix(start));

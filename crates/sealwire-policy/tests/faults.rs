@@ -370,6 +370,8 @@ fn a_secret_in_place_of_a_path_is_not_repeated() {
             format!("secret-key={hex}"),
             format!("0x{hex}"),
             format!("./{z85}"),
+            format!("z85:{z85}"),
+            format!("hex:{hex}"),
         ];
         for written in [z85.clone(), hex.clone()].into_iter().chain(copied) {
             let text = format!("{HEAD}{rule}");

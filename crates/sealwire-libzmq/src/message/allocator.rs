@@ -16,9 +16,12 @@ use mimalloc::MiMalloc;
 /// The least bytes of a long block.
 const LONG: usize = 16 << 10;
 
-/// The most blocks that are kept, and of these the youngest among which one is looked for.
+/// The most blocks that are kept.
 const MAX_BLOCKS: usize = 512;
+
+/// The youngest of them, among which one is looked for.
 const SEARCHED: usize = 64;
+
 /// The most bytes of a block that is kept, and of all of them. While more than that is in use in long blocks it may be as much as
 /// that: a sender that had to wait goes on when half of its queue was sent, and freed.
 const MAX_BYTES: usize = 8 << 20;

@@ -173,7 +173,7 @@ mod tests {
             (&[(SECRET, &key)], false),
             (&[(SECRET, &key), (SERVERKEY, &key)], true),
             (&[(SERVERKEY, &key)], true),
-            // Half of a server is never plain text, nor is who says what other mechanisms are not.
+            // Half of a server is never plain text, and options of other mechanisms that are off change nothing.
             (&[(ALLOW, &key)], false),
             (&[(FILE, path)], false),
             (&[(ANYONE, &ON)], false),

@@ -221,18 +221,15 @@ impl Settings {
         let on = *value == Value::Int(1);
         let names = given.is_some_and(|given| !given.is_empty());
         let given = given.is_some();
-        let stays = self.mechanism == Mechanism::Blake3;
+        let is_blake3 = self.mechanism == Mechanism::Blake3;
         let (mechanism, as_server) = match option {
             number::PLAIN_SERVER if on => (Mechanism::Plain, true),
             number::CURVE_SERVER if on => (Mechanism::Curve, true),
             number::BLAKE3_SERVER if on => (Mechanism::Blake3, true),
-            number::BLAKE3_SERVER if stays => (Mechanism::Blake3, false),
+            number::BLAKE3_SERVER if is_blake3 => (Mechanism::Blake3, false),
             // Says nothing of other mechanisms.
             number::BLAKE3_SERVER => return,
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD if given => (Mechanism::Plain, false),
-            // As libzmq, but nobody has asked for plain text where keys of BLAKE3 are set.
-            number::PLAIN_SERVER | number::CURVE_SERVER if stays => return,
-            number::PLAIN_USERNAME | number::PLAIN_PASSWORD if stays => return,
             number::PLAIN_SERVER | number::CURVE_SERVER => (Mechanism::Null, false),
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD => (Mechanism::Null, self.as_server),
             number::CURVE_SERVERKEY => (Mechanism::Curve, false),
@@ -247,7 +244,10 @@ impl Settings {
             number::CURVE_PUBLICKEY | number::CURVE_SECRETKEY => (Mechanism::Curve, self.as_server),
             _ => return,
         };
-        (self.mechanism, self.as_server) = (mechanism, as_server);
+        // libzmq's own options fall back to plain text, which nobody has asked for where BLAKE3 is set.
+        if mechanism != Mechanism::Null || !is_blake3 {
+            (self.mechanism, self.as_server) = (mechanism, as_server);
+        }
     }
 
     /// The keys of an option with one more, or none.

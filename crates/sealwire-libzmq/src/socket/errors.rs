@@ -16,7 +16,7 @@ pub(crate) fn errno_of(error: &Error) -> Errno {
         Error::EngineFailed => Errno::TERM,
         Error::Unsupported(_) => Errno::NOTSUP,
         Error::State(StateError::NotSubscribed | StateError::NoSubscriber) => Errno::INVAL,
-        Error::State(_) | Error::RequestLost => Errno::FSM,
+        Error::State(_) => Errno::FSM,
         Error::Unroutable(_) => Errno::HOSTUNREACH,
         Error::UnusableEndpoint { reason, .. } => match reason {
             Unusable::Transport | Unusable::Direction => Errno::NOCOMPATPROTO,

@@ -6,14 +6,14 @@ use super::sync::{AtomicBool, AtomicU64, Ordering};
 
 /// A message that follows the last one sooner than this, with nothing received in between, is one
 /// of many: those are better moved by the I/O thread, in batches.
-const BURST: Duration = Duration::from_micros(100);
+pub(super) const BURST: Duration = Duration::from_micros(100);
 
 /// Tells single messages from those that come in bursts.
 #[derive(Default)]
 pub(super) struct Bursts {
     /// Something was received since the last message went out.
     answered: AtomicBool,
-    /// When the last message was sent, in microseconds and not 0.
+    /// When the last message was sent, as a stamp.
     last: AtomicU64,
 }
 
@@ -35,28 +35,7 @@ impl Bursts {
     }
 }
 
-/// Microseconds, so many that the first message does not count as a burst.
+/// Microseconds, from more than a burst on: the first message is not one of many.
 fn stamp(now: Duration) -> u64 {
     (now + BURST).as_micros() as u64 + 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    #[test]
-    fn a_message_soon_behind_the_end_of_another_is_one_of_many() {
-        let bursts = Bursts::default();
-        assert!(bursts.is_single(Duration::ZERO));
-        assert!(bursts.is_single(SECOND));
-        assert!(!bursts.is_single(SECOND + BURST));
-        // One that took longer to send than that.
-        assert!(bursts.is_single(2 * SECOND));
-        bursts.sent(2 * SECOND + 9 * BURST);
-        assert!(!bursts.is_single(2 * SECOND + 10 * BURST));
-        bursts.received();
-        assert!(bursts.is_single(2 * SECOND + 10 * BURST));
-    }
 }

@@ -15,6 +15,8 @@
 
 mod bursts;
 #[cfg(test)]
+mod bursts_tests;
+#[cfg(test)]
 mod closing_listener_tests;
 mod connector;
 mod datagrams;

@@ -20,14 +20,48 @@ fn socket(context: &Context) -> Socket {
     socket.receive_timeout(LONG).build_blocking().unwrap()
 }
 
-fn server(context: &Context, endpoint: &Endpoint) -> (Socket, Endpoint) {
-    let server = socket(context);
-    let endpoint = server.bind(endpoint.clone()).unwrap();
-    (server, endpoint)
+/// A socket, and a server that it is connected to, each in a context of its own.
+struct Connected {
+    context: Context,
+    other: Context,
+    ours: Socket,
+    endpoint: Endpoint,
 }
 
-/// Has a thread of the application read the connection: it begins to wait before the message comes.
-fn lease(ours: &Socket, theirs: &Socket) {
+impl Connected {
+    fn new() -> (Self, Socket) {
+        let [context, other] = [(), ()].map(|()| Context::new().unwrap());
+        let theirs = socket(&other);
+        let endpoint = theirs.bind("tcp://127.0.0.1:0").unwrap();
+        let ours = socket(&context);
+        ours.connect(endpoint.clone()).unwrap();
+        let connected = Connected {
+            context,
+            other,
+            ours,
+            endpoint,
+        };
+        (connected, theirs)
+    }
+
+    /// Has a thread of the application read the connection to the server.
+    fn lease(&self, theirs: &Socket) {
+        self.ours.send("first").unwrap();
+        assert_eq!(theirs.recv().unwrap().as_bytes(), b"first");
+        read_directly(&self.ours, theirs);
+    }
+
+    /// The server comes back, and receives this first.
+    fn server_receives(&self, expected: &str) -> Socket {
+        let theirs = socket(&self.other);
+        theirs.bind(self.endpoint.clone()).unwrap();
+        assert_eq!(theirs.recv().unwrap().as_bytes(), expected.as_bytes());
+        theirs
+    }
+}
+
+/// Receives with a thread that begins to wait before the message comes, mostly.
+fn read_directly(ours: &Socket, theirs: &Socket) {
     thread::scope(|scope| {
         let received = scope.spawn(|| ours.recv().unwrap());
         thread::sleep(Duration::from_millis(5));
@@ -56,47 +90,38 @@ fn end(socket: Socket) {
 
 #[test]
 fn the_io_thread_gives_nothing_to_a_peer_that_has_gone() {
-    let [context, other] = [(), ()].map(|()| Context::new().unwrap());
-    let (mut theirs, endpoint) = server(&other, &"tcp://127.0.0.1:0".parse().unwrap());
-    let ours = socket(&context);
-    ours.connect(endpoint.clone()).unwrap();
+    let (connected, mut theirs) = Connected::new();
     for _ in 0..5 {
-        ours.send("first").unwrap();
-        assert_eq!(theirs.recv().unwrap().as_bytes(), b"first");
-        lease(&ours, &theirs);
-        let held = Held::begin(&context);
-        for _ in 0..send_until_one_waits(&ours) {
+        connected.lease(&theirs);
+        let held = Held::begin(&connected.context);
+        for _ in 0..send_until_one_waits(&connected.ours) {
             assert_eq!(theirs.recv().unwrap().as_bytes(), b"one of many");
         }
         end(theirs);
         drop(held);
-        theirs = server(&other, &endpoint).0;
-        assert_eq!(theirs.recv().unwrap().as_bytes(), b"one of many");
+        theirs = connected.server_receives("one of many");
     }
 }
 
 #[test]
 fn a_peer_that_has_gone_is_given_nothing_though_what_it_sent_is_not_read() {
     const UNREAD: usize = 50;
-    let [context, other] = [(), ()].map(|()| Context::new().unwrap());
-    let (mut theirs, endpoint) = server(&other, &"tcp://127.0.0.1:0".parse().unwrap());
-    let ours = socket(&context);
-    ours.connect(endpoint.clone()).unwrap();
+    let (connected, mut theirs) = Connected::new();
+    let ours = &connected.ours;
     for _ in 0..2 {
-        ours.send("first").unwrap();
-        assert_eq!(theirs.recv().unwrap().as_bytes(), b"first");
-        lease(&ours, &theirs);
+        connected.lease(&theirs);
         for _ in 0..UNREAD {
             theirs.send("unread").unwrap();
         }
         // One read has more than there is room for, and the end is behind that.
         assert_eq!(ours.recv().unwrap().as_bytes(), b"unread");
         end(theirs);
-        ours.send("to who comes next").unwrap();
+        // The I/O thread knows of the end by now, if it was to be told.
+        drop(Held::begin(&connected.context));
+        ours.send("to the next").unwrap();
         for _ in 1..UNREAD {
             assert_eq!(ours.recv().unwrap().as_bytes(), b"unread");
         }
-        theirs = server(&other, &endpoint).0;
-        assert_eq!(theirs.recv().unwrap().as_bytes(), b"to who comes next");
+        theirs = connected.server_receives("to the next");
     }
 }

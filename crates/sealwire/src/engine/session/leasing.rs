@@ -119,6 +119,13 @@ impl Session {
         }
     }
 
+    /// The peer has ended its side of the stream: what is before that is read by the I/O thread, and nothing more is taken
+    /// for it.
+    pub(super) fn see_end(&mut self, registry: &Registry) -> Result<(), End> {
+        self.transport.hang_up();
+        self.end_lease(registry)
+    }
+
     pub(in crate::engine) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {
         self.transport
             .end_lease(registry, self.identity.key)

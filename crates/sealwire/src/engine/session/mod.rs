@@ -250,8 +250,7 @@ impl Session {
             return Err(end);
         }
         if self.is_waiting() && self.peer_has_ended_unseen(reactor.now()) {
-            self.transport.note(true, false, true);
-            self.end_lease(reactor.world.registry())?;
+            self.see_end(reactor.world.registry())?;
         }
         let progress = self.read(reactor)?;
         if self.phase.is_flushing() && self.transport.is_writable() {

@@ -108,6 +108,11 @@ impl Transport {
         self.readiness.writable
     }
 
+    /// The peer has ended its side of the stream.
+    pub(super) fn hang_up(&mut self) {
+        self.readiness.note(true, false, true);
+    }
+
     /// Whether the peer has ended its side of the stream, behind what is to be read.
     pub(super) fn has_hung_up(&self) -> bool {
         self.readiness.hung_up
