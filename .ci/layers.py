@@ -79,8 +79,9 @@ FLOORS = {
         ["files"],
     ],
     "crates/sealwire-policy": [
-        ["fault", "pattern"],
-        ["document"],
+        ["fault", "wildcard"],
+        ["document", "socket_file"],
+        ["pattern"],
         ["protection"],
         ["rule"],
         ["policy"],

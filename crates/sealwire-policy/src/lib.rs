@@ -17,7 +17,9 @@ mod pattern;
 mod policy;
 mod protection;
 mod rule;
+mod socket_file;
 mod sources;
+mod wildcard;
 
 pub use fault::Fault;
 pub use policy::{Own, Policy, Refusal, Ruling};

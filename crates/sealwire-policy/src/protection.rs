@@ -138,8 +138,21 @@ fn holds_key(text: &str) -> bool {
     })
 }
 
+/// The path of a file of a key. A pipe would be waited for, and could be read by one process once.
+fn key_file(text: &str, folder: &Path) -> Result<PathBuf, Reason> {
+    let path = located(text, folder)?;
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() => Err(format!(
+            "{} is not a file that can be read again; write the key to one",
+            path.display()
+        )
+        .into()),
+        _ => Ok(path),
+    }
+}
+
 fn secret(text: &str, folder: &Path) -> Result<KeyPair, Reason> {
-    Ok(keys::read_key_pair(located(text, folder)?)?)
+    Ok(keys::read_key_pair(key_file(text, folder)?)?)
 }
 
 /// A server of a mechanism, that lets `clients` in.
@@ -260,7 +273,7 @@ impl Protection {
             .transpose()?;
         if let Some(file) = given.server_key_file {
             let read =
-                located(file.value, folder).and_then(|path| Ok(keys::read_public_key(path)?));
+                key_file(file.value, folder).and_then(|path| Ok(keys::read_public_key(path)?));
             let of_server =
                 read.map_err(|reason| table.fault(file.line, reason.of("server_key_file")))?;
             return Ok(client(named, of_server, own));
@@ -381,6 +394,8 @@ impl Given<'_> {
 mod tests {
     use std::fs;
 
+    use rustix::fs::{CWD, FileType, Mode};
+
     use super::*;
 
     #[test]
@@ -400,6 +415,19 @@ mod tests {
             assert_eq!(clients.may_block(), blocks, "{written}");
             assert_eq!(clients.revision().is_some(), revised, "{written}");
         }
+    }
+
+    #[test]
+    fn a_key_is_in_a_file_that_can_be_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        for name in ["pipe", "", "/dev/null"] {
+            let fault = Fault::new("x", key_file(name, folder.path()).unwrap_err());
+            assert!(fault.to_string().contains("is not a file"), "{fault}");
+        }
+        // The reading tells of one that is not there.
+        assert!(key_file("absent", folder.path()).is_ok());
     }
 
     /// A list is read again when the program may have gone to another folder.

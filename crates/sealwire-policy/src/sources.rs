@@ -3,11 +3,12 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use sealwire::PublicKey;
 
 use crate::fault::{Fault, Reason};
@@ -31,8 +32,10 @@ const SECRET_KEY: &str = "SEALWIRE_SECRET_KEY";
 /// What a policy is read from.
 #[derive(Debug, Clone)]
 pub struct Sources {
-    /// The values of the variables that there are.
+    /// The values of the variables that count.
     variables: Vec<(&'static str, OsString)>,
+    /// The first that is set and does not count.
+    ignored: Option<&'static str>,
     system_file: PathBuf,
     /// The user who has to own it.
     system_owner: u32,
@@ -42,22 +45,34 @@ impl Sources {
     /// Returns those of this process. A process that runs with rights of others than the user who started it
     /// (`secure`) is not told anything by its environment.
     pub fn of_process(secure: bool) -> Self {
+        Self::of_variables(secure, env::var_os)
+    }
+
+    fn of_variables(secure: bool, value: impl Fn(&'static str) -> Option<OsString>) -> Self {
         let names = [CONFIG, SERVER_KEY, SECRET_KEY_FILE, ALLOW, SECRET_KEY];
-        let variables = names.into_iter().filter(|_| !secure);
+        let set = names
+            .into_iter()
+            .filter_map(|name| Some((name, value(name)?)));
+        let (ignored, variables): (Vec<_>, Vec<_>) = set.partition(|_| secure);
         Sources {
-            variables: variables
-                .filter_map(|name| Some((name, env::var_os(name)?)))
-                .collect(),
+            variables,
+            ignored: ignored.first().map(|(name, _)| *name),
             system_file: SYSTEM_FILE.into(),
             system_owner: 0,
         }
     }
 
-    /// Takes this file in place of what the environment names.
+    /// Takes this file in place of the one that the environment names. Other variables than that stay.
     #[must_use]
     pub fn with_config(mut self, path: impl Into<OsString>) -> Self {
-        self.variables = vec![(CONFIG, path.into())];
+        self.variables.retain(|(name, _)| *name != CONFIG);
+        self.variables.push((CONFIG, path.into()));
         self
+    }
+
+    /// Returns a variable that is set and not believed, so that somebody can be told.
+    pub fn ignored(&self) -> Option<&'static str> {
+        self.ignored
     }
 
     /// Reads the policy; `None` where nothing says that there is one.
@@ -75,7 +90,7 @@ impl Sources {
         };
         match of_system {
             Some(policy) if policy.is_locked() => Ok(Some(policy)),
-            of_system => Ok(self.of_variables()?.or(of_system)),
+            of_system => Ok(self.policy_of_variables()?.or(of_system)),
         }
     }
 
@@ -96,7 +111,7 @@ impl Sources {
         }
     }
 
-    fn of_variables(&self) -> Result<Option<Policy>, Fault> {
+    fn policy_of_variables(&self) -> Result<Option<Policy>, Fault> {
         if self.variables.iter().any(|(name, _)| *name == SECRET_KEY) {
             return Err(Fault::new(
                 SECRET_KEY,
@@ -171,6 +186,8 @@ impl Sources {
 enum Unread {
     Missing,
     Read(io::Error),
+    /// A pipe, a device or a link to nothing.
+    NotAFile,
     TooLarge,
     NotText,
     /// The mode, and what there is to do.
@@ -186,6 +203,9 @@ impl Unread {
                 Reason::from("cannot be read: there is no such file; write it, or do not name it")
             }
             Unread::Read(error) => Reason::of_reading(&error),
+            Unread::NotAFile => {
+                "is not a file that can be read again; write the rules to one".into()
+            }
             Unread::TooLarge => {
                 format!("has more than {MAX_FILE} bytes; it is not a file of rules").into()
             }
@@ -203,14 +223,27 @@ impl Unread {
     }
 }
 
-/// Reads a file of rules, that nobody may change but those who are meant to: for that of the machine `owner` alone,
-/// for others its owner and group.
-fn read_file(path: &Path, owner: Option<u32>) -> Result<String, Unread> {
-    let file = File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Unread::Missing,
+/// Opens a regular file. A pipe is not waited for.
+fn open(path: &Path) -> Result<(File, Metadata), Unread> {
+    let mut options = File::options();
+    options.read(true);
+    options.custom_flags(OFlags::NONBLOCK.bits() as i32);
+    let file = options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if !path.is_symlink() => Unread::Missing,
+        io::ErrorKind::NotFound => Unread::NotAFile,
         _ => Unread::Read(error),
     })?;
     let metadata = file.metadata().map_err(Unread::Read)?;
+    match metadata.is_file() {
+        true => Ok((file, metadata)),
+        false => Err(Unread::NotAFile),
+    }
+}
+
+/// Reads a file of rules, that nobody may change but those who are meant to: for that of the machine `owner` alone,
+/// for others its owner and group.
+fn read_file(path: &Path, owner: Option<u32>) -> Result<String, Unread> {
+    let (file, metadata) = open(path)?;
     if let Some(owner) = owner
         && metadata.uid() != owner
     {
@@ -220,7 +253,7 @@ fn read_file(path: &Path, owner: Option<u32>) -> Result<String, Unread> {
         Some(_) => (0o022, "go-w"),
         None => (0o002, "o-w"),
     };
-    if metadata.is_file() && metadata.mode() & forbidden != 0 {
+    if metadata.mode() & forbidden != 0 {
         return Err(Unread::Exposed(metadata.mode() & 0o777, remedy));
     }
     let mut text = Vec::new();

@@ -190,6 +190,22 @@ fn a_program_that_the_library_would_not_reach_is_not_run() {
     scene.run(&[&scene.text("good")]).expect_code(0);
 }
 
+/// The program would refuse every endpoint.
+#[test]
+fn variables_beside_the_file_are_refused_before_the_program_begins() {
+    let scene = Scene::new();
+    let (rules, library) = (scene.text("rules.conf"), scene.text("libzmq.so.5"));
+    for variable in ["SEALWIRE_ALLOW", "SEALWIRE_SECRET_KEY"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sealwire"));
+        command.args(["run", "--config", &rules, "--library", &library, "--"]);
+        let done = command.args(["echo", "begun"]).env(variable, "anyone");
+        let done = done.output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(said.contains(variable), "{said}");
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(1), 0));
+    }
+}
+
 #[test]
 fn a_library_that_is_another_or_that_the_loader_does_not_take_is_told() {
     let scene = Scene::new();

@@ -2,6 +2,7 @@
 
 use libc::c_int;
 use sealwire_policy::Own;
+use sealwire_zmtp::limits::MAX_ADDITIONAL_SERVER_KEYS;
 use zeroize::Zeroizing;
 
 use super::addresses::AddressRange;
@@ -256,6 +257,10 @@ impl Settings {
             return Some(Value::Keys(Vec::new()));
         };
         let mut keys = self.keys(option).to_vec();
+        if option == number::BLAKE3_ADDITIONAL_SECRETKEY && keys.len() == MAX_ADDITIONAL_SERVER_KEYS
+        {
+            return None;
+        }
         keys.push(key_of(given)?);
         Some(Value::Keys(keys))
     }
@@ -572,5 +577,17 @@ mod tests {
             };
             assert_eq!(names, [expected], "step {step}");
         }
+    }
+
+    #[test]
+    fn a_server_has_as_many_additional_keys_as_a_client_may_know() {
+        let mut settings = Settings::default();
+        let mut add = |key: &[u8]| settings.set(number::BLAKE3_ADDITIONAL_SECRETKEY, Some(key));
+        for key in 1..=3 {
+            add(&[key; 32]).unwrap();
+        }
+        assert_eq!(add(&[4; 32]), Err(Errno::INVAL));
+        add(b"").unwrap();
+        add(&[4; 32]).unwrap();
     }
 }

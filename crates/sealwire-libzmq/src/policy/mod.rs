@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use sealwire::{Endpoint, SocketType, embed};
 use sealwire_fork::PerProcess;
-use sealwire_policy::{Fault, Own, Policy, Role, Ruling, Sources};
+use sealwire_policy::{Fault, Own, Policy, Role, Ruling, SYSTEM_FILE, Sources};
 
 use crate::errno::Errno;
 
@@ -35,7 +35,16 @@ pub(crate) struct Governing {
 /// `EMFILE` where it has no descriptors left to read them. They are read with the next context then.
 pub(crate) fn of_process(secure: impl Fn() -> bool) -> Result<Arc<Governing>, Errno> {
     static RULES: PerProcess<Arc<Governing>> = PerProcess::new();
-    let read = || governing(Sources::of_process(secure()).read());
+    let read = || {
+        let sources = Sources::of_process(secure());
+        let governing = governing(sources.read())?;
+        if let Some(variable) = sources.ignored() {
+            governing.tell(format!(
+                "{variable} is not believed in a process with rights that its user has not; write the rules to {SYSTEM_FILE}"
+            ));
+        }
+        Ok(governing)
+    };
     RULES.get_or_try_make(|_| true, read).cloned()
 }
 

@@ -1,6 +1,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
+use rustix::fs::{CWD, FileType, Mode};
 use sealwire::{Endpoint, Generate as _, KeyPair, SocketType, keys};
 use tempfile::TempDir;
 
@@ -36,6 +37,7 @@ impl Machine {
             variables: (variables.iter())
                 .map(|(name, value)| (*name, OsString::from(value)))
                 .collect(),
+            ignored: None,
             system_file: self.path("system").into(),
             system_owner: fs::metadata(self.folder.path()).unwrap().uid(),
         }
@@ -69,7 +71,7 @@ fn a_file_that_is_named_has_to_be_there() {
     assert!(says.contains("SEALWIRE_CONFIG: is set and empty"), "{says}");
     // A folder.
     let says = fault(&machine.sources(&[(CONFIG, &machine.path(""))]));
-    assert!(says.contains("cannot be read"), "{says}");
+    assert!(says.contains("is not a file"), "{says}");
     machine.write("rules", "\u{e9}", 0o644);
     fs::write(machine.path("rules"), [0xff, 0xfe]).unwrap();
     assert!(fault(&sources).contains("not text"));
@@ -144,15 +146,59 @@ fn the_environment_overrides_the_file_of_the_machine_unless_that_is_locked() {
 
 #[test]
 fn a_process_with_rights_of_others_is_not_told_anything_by_its_environment() {
-    let names = |secure| Sources::of_process(secure).variables.len();
-    // Each is there for the whole of this process.
-    assert!(env::var_os("PATH").is_some());
-    assert_eq!(names(true), 0);
+    let of = |secure, set: &[&str]| {
+        Sources::of_variables(secure, |name| set.contains(&name).then(|| "x".into()))
+    };
+    for (set, ignored) in [
+        (&[][..], None),
+        (&[CONFIG], Some(CONFIG)),
+        (&[ALLOW], Some(ALLOW)),
+        (&[SECRET_KEY, CONFIG], Some(CONFIG)),
+    ] {
+        let sources = of(true, set);
+        assert_eq!((sources.variables.len(), sources.ignored()), (0, ignored));
+        let sources = of(false, set);
+        assert_eq!(
+            (sources.variables.len(), sources.ignored()),
+            (set.len(), None)
+        );
+    }
     let sources = Sources::of_process(true);
     assert_eq!(
         (sources.system_file.to_str(), sources.system_owner),
         (Some(SYSTEM_FILE), 0)
     );
+}
+
+#[test]
+fn a_file_in_place_of_the_one_that_is_named_leaves_other_variables() {
+    let machine = Machine::new();
+    let (path, key) = (machine.path("rules"), machine.keys.public().to_string());
+    machine.write("rules", EMPTY, 0o644);
+    let sources = machine.sources(&[(CONFIG, "/nowhere")]).with_config(&path);
+    assert_eq!(sources.read().unwrap().unwrap().place(), path);
+    let said = fault(&machine.sources(&[(SERVER_KEY, &key)]).with_config(&path));
+    assert!(
+        said.contains("SEALWIRE_SERVER_KEY: is set beside"),
+        "{said}"
+    );
+}
+
+#[test]
+fn only_a_file_holds_rules_and_no_other_is_waited_for() {
+    let machine = Machine::new();
+    let path = machine.path("rules");
+    let of_system = || machine.sources(&[]);
+    rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR, 0).unwrap();
+    for link in ["/nowhere", &path, "/dev/null", &machine.path("")] {
+        let _ = fs::remove_file(machine.path("system"));
+        std::os::unix::fs::symlink(link, machine.path("system")).unwrap();
+        for sources in [of_system(), machine.sources(&[(CONFIG, link)])] {
+            let said = fault(&sources);
+            let reasons = ["is not a file", "there is no such file"];
+            assert!(reasons.iter().any(|reason| said.contains(reason)), "{said}");
+        }
+    }
 }
 
 #[test]

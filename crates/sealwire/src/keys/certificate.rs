@@ -17,6 +17,8 @@ use zeroize::Zeroizing;
 pub(super) struct Certificate<'a> {
     pub(super) public: Option<Value<'a>>,
     pub(super) secret: Option<Value<'a>>,
+    /// The line of a second key of a kind, counted from 1, and the kind.
+    pub(super) repeated: Option<(usize, &'static str)>,
 }
 
 pub(super) struct Value<'a> {
@@ -46,10 +48,13 @@ impl<'a> Certificate<'a> {
                 line: index + 1,
                 text: unquote(value.trim()),
             };
-            match name.trim() {
-                "public-key" => found.public = Some(value),
-                "secret-key" => found.secret = Some(value),
-                _ => {}
+            let (line, kind, place) = match name.trim() {
+                "public-key" => (value.line, "public", &mut found.public),
+                "secret-key" => (value.line, "secret", &mut found.secret),
+                _ => continue,
+            };
+            if place.replace(value).is_some() {
+                found.repeated.get_or_insert((line, kind));
             }
         }
         certificate

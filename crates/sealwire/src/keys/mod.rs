@@ -70,6 +70,16 @@ pub enum KeyFileError {
         /// `public` or `secret`.
         wanted: &'static str,
     },
+    /// The file has more than one line where its key should be, and nothing says which of them counts.
+    #[error("{}, line {line}: more than one line for the {wanted} key: leave one", .path.display())]
+    Ambiguous {
+        /// The file.
+        path: PathBuf,
+        /// That of the second one, counted from 1.
+        line: usize,
+        /// `public` or `secret`.
+        wanted: &'static str,
+    },
     /// The two halves of a certificate do not belong together.
     #[error("{}: public and secret key do not belong together: make the certificate again", .path.display())]
     Mismatch {
@@ -220,11 +230,10 @@ fn key_pair_in(path: &Path, text: &str) -> Result<KeyPair, KeyFileError> {
         path: path.into(),
         wanted: "secret",
     };
-    if let Some(certificate) = Certificate::parse(text) {
+    if let Some(certificate) = certificate_in(path, text)? {
         return pair_of(path, &certificate)?.ok_or_else(missing);
     }
-    let (line, key) = bare_key(text).ok_or_else(missing)?;
-    Ok(KeyPair::from_secret(parse_key(path, line, key)?))
+    bare_key(path, text, "secret").map(KeyPair::from_secret)
 }
 
 /// Reads a public key from a file: a CZMQ certificate or a bare key.
@@ -244,13 +253,12 @@ pub(crate) fn public_key_in(path: &Path, text: &str) -> Result<PublicKey, KeyFil
         path: path.into(),
         wanted: "public",
     };
-    if let Some(certificate) = Certificate::parse(text) {
+    if let Some(certificate) = certificate_in(path, text)? {
         let public = certificate.public.as_ref().ok_or_else(missing)?;
         pair_of(path, &certificate)?;
         return parse_key(path, public.line, public.text);
     }
-    let (line, key) = bare_key(text).ok_or_else(missing)?;
-    parse_key(path, line, key)
+    bare_key(path, text, "public")
 }
 
 /// The public half of a CZMQ certificate, whose name is that of secret keys elsewhere. `None` for
@@ -325,8 +333,37 @@ pub(crate) fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     trimmed.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-fn bare_key(text: &str) -> Option<(usize, &str)> {
-    content_lines(text).next()
+/// The certificate in the text of that file, if it is one.
+fn certificate_in<'a>(path: &Path, text: &'a str) -> Result<Option<Certificate<'a>>, KeyFileError> {
+    let certificate = Certificate::parse(text);
+    match certificate.as_ref().and_then(|found| found.repeated) {
+        Some((line, wanted)) => Err(KeyFileError::Ambiguous {
+            path: path.into(),
+            line,
+            wanted,
+        }),
+        None => Ok(certificate),
+    }
+}
+
+/// The one key of a file without a certificate.
+fn bare_key<K: FromStr>(path: &Path, text: &str, wanted: &'static str) -> Result<K, KeyFileError> {
+    let mut lines = content_lines(text);
+    let Some((line, key)) = lines.next() else {
+        return Err(KeyFileError::Missing {
+            path: path.into(),
+            wanted,
+        });
+    };
+    let key = parse_key(path, line, key)?;
+    match lines.next() {
+        None => Ok(key),
+        Some((line, _)) => Err(KeyFileError::Ambiguous {
+            path: path.into(),
+            line,
+            wanted,
+        }),
+    }
 }
 
 fn parse_key<K: FromStr>(path: &Path, line: usize, text: &str) -> Result<K, KeyFileError> {

@@ -281,3 +281,38 @@ fn what_is_no_key_file_is_said() {
         assert!(matches!(error, KeyFileError::Mismatch { .. }), "{error}");
     }
 }
+
+#[test]
+fn a_file_for_one_key_has_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let keys = KeyPair::generate();
+    let (public, z85) = (keys.public(), keys.secret().to_z85());
+    let (public_line, secret_line) = (
+        format!("    public-key = \"{public}\"\n"),
+        format!("    secret-key = \"{}\"\n", z85.as_str()),
+    );
+    let certificate = format!("curve\n{public_line}{secret_line}");
+    for (text, at) in [
+        (
+            format!("{}\n# another\n{}\n", z85.as_str(), z85.as_str()),
+            3,
+        ),
+        (format!("{public}\nalice\n"), 2),
+        (format!("{certificate}{public_line}"), 4),
+        (format!("{certificate}{secret_line}"), 4),
+        (format!("{certificate}curve\n{secret_line}{public_line}"), 5),
+    ] {
+        write(&path, &text, 0o600);
+        for error in [
+            read_key_pair(&path).map(drop).unwrap_err(),
+            read_public_key(&path).map(drop).unwrap_err(),
+        ] {
+            assert!(
+                matches!(error, KeyFileError::Ambiguous { line, .. } if line == at),
+                "{text}: {error}"
+            );
+            assert!(!error.to_string().contains(z85.as_str()));
+        }
+    }
+}
