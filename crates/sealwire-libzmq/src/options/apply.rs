@@ -242,9 +242,10 @@ impl Settings {
             Some(limit) => builder.tcp_max_retransmit(limit),
             None => builder,
         };
-        let builder = match u8::try_from(self.int(number::TOS)) {
-            Ok(0) | Err(_) => builder,
-            Ok(octet) => builder.type_of_service(octet),
+        // The system has an octet for it, and takes the last one.
+        let builder = match self.int(number::TOS) & 0xff {
+            0 => builder,
+            octet => builder.type_of_service(octet as u8),
         };
         let builder = match usize::try_from(self.int(number::SNDBUF)) {
             Ok(size) if size > 0 => builder.send_buffer(size),

@@ -8,5 +8,5 @@ mod table;
 
 pub(crate) use apply::socks_proxy;
 pub(crate) use blake3::INCOMPLETE;
-pub(crate) use settings::{Mechanism, Settings, Value};
+pub(crate) use settings::{Mechanism, Settings, Value, answer_of_number};
 pub(crate) use table::{Entry, number};

@@ -46,7 +46,9 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let default = |entry: &Entry| match entry.kind {
-            Kind::Int(_, _, default) | Kind::Flag(default) => Value::Int(default),
+            Kind::Int(_, _, default) | Kind::Flag(default) | Kind::Switch(default) => {
+                Value::Int(default)
+            }
             Kind::Long(default) => Value::Long(default),
             Kind::Bits(default) => Value::Bits(default),
             Kind::Bytes(..) | Kind::Text(_) | Kind::EmptyText(_) | Kind::Action => {
@@ -321,29 +323,29 @@ impl Settings {
         };
         if let Some(mechanism) = server_of {
             let is = self.as_server && self.mechanism == mechanism;
-            return Ok(Zeroizing::new(c_int::from(is).to_ne_bytes().to_vec()));
+            return answer_of_number(&c_int::from(is).to_ne_bytes(), room);
         }
         if option == number::BLAKE3_PUBLICKEY {
             let keys = self.blake3_keys().ok_or(Errno::INVAL)?;
             return answer_of_key(keys.public().as_bytes(), room);
         }
         let value = self.value(option).ok_or(Errno::INVAL)?;
-        Ok(Zeroizing::new(match value {
-            Value::Int(value) => value.to_ne_bytes().to_vec(),
-            Value::Long(value) => value.to_ne_bytes().to_vec(),
-            Value::Bits(value) => value.to_ne_bytes().to_vec(),
+        match value {
+            Value::Int(value) => answer_of_number(&value.to_ne_bytes(), room),
+            Value::Long(value) => answer_of_number(&value.to_ne_bytes(), room),
+            Value::Bits(value) => answer_of_number(&value.to_ne_bytes(), room),
             Value::Bytes(value) => {
                 let mut value = value.to_vec();
                 if matches!(entry.kind, Kind::Text(_) | Kind::EmptyText(_)) {
                     value.push(0);
                 }
-                value
+                Ok(value.into())
             }
-            Value::Key(key) => return answer_of_key(key, room),
+            Value::Key(key) => answer_of_key(key, room),
             Value::Keys(_) | Value::Numbers(_) | Value::Addresses(_) | Value::Properties(_) => {
-                return Err(Errno::INVAL);
+                Err(Errno::INVAL)
             }
-        }))
+        }
     }
 }
 
@@ -359,6 +361,7 @@ fn read(kind: Kind, given: Option<&[u8]>) -> Option<Value> {
             let value = int()?;
             matches!(value, 0 | 1).then_some(Value::Int(value))
         }
+        Kind::Switch(_) => Some(Value::Int(c_int::from(int()? != 0))),
         Kind::Long(_) => Some(Value::Long(i64::from_ne_bytes(given?.try_into().ok()?))),
         Kind::Bits(_) => Some(Value::Bits(u64::from_ne_bytes(given?.try_into().ok()?))),
         Kind::Bytes(most, empty) => match given {
@@ -398,6 +401,14 @@ fn key_of(given: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
         .map(Zeroizing::new)
 }
 
+/// The bytes of a number. As libzmq: a buffer of another size is for another number.
+pub(crate) fn answer_of_number(bytes: &[u8], room: usize) -> Result<Zeroizing<Vec<u8>>, Errno> {
+    match room == bytes.len() {
+        true => Ok(bytes.to_vec().into()),
+        false => Err(Errno::INVAL),
+    }
+}
+
 /// A key in one of its two forms, by the room for it.
 fn answer_of_key(key: &[u8; 32], room: usize) -> Result<Zeroizing<Vec<u8>>, Errno> {
     match room {
@@ -412,182 +423,4 @@ fn answer_of_key(key: &[u8; 32], room: usize) -> Result<Zeroizing<Vec<u8>>, Errn
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_option_answers_what_it_was_set_to_and_refuses_what_is_out_of_its_range() {
-        for entry in TABLE {
-            let mut settings = Settings::default();
-            let (good, bad): (Vec<Vec<u8>>, Vec<Vec<u8>>) = match entry.kind {
-                Kind::Int(least, most, _) => (
-                    [least, most].map(|it| it.to_ne_bytes().to_vec()).into(),
-                    match least.checked_sub(1) {
-                        Some(less) => vec![less.to_ne_bytes().to_vec(), vec![0; 3]],
-                        None => vec![vec![0; 3]],
-                    },
-                ),
-                Kind::Flag(_) => (
-                    [0, 1].map(|it: c_int| it.to_ne_bytes().to_vec()).into(),
-                    vec![2_i32.to_ne_bytes().to_vec(), vec![1], vec![0; 8]],
-                ),
-                Kind::Long(_) | Kind::Bits(_) => (vec![vec![7; 8]], vec![vec![7; 4]]),
-                Kind::Bytes(most, _) => (
-                    vec![b"bytes".to_vec()],
-                    if most < 1_000 {
-                        vec![vec![1; most + 1]]
-                    } else {
-                        vec![]
-                    },
-                ),
-                Kind::Text(most) => (vec![b"text".to_vec()], vec![vec![], vec![b'a'; most + 1]]),
-                Kind::EmptyText(most) => {
-                    (vec![b"text".to_vec(), vec![]], vec![vec![b'a'; most + 1]])
-                }
-                Kind::Key => (vec![vec![9; 32]], vec![vec![9; 31], vec![b'!'; 42]]),
-                Kind::Keys => (
-                    vec![vec![9; 32], vec![b'0'; 40], vec![]],
-                    vec![vec![9; 31], vec![b'!'; 42]],
-                ),
-                Kind::Numbers => (vec![vec![], vec![7; 4]], vec![vec![7; 3], vec![7; 8]]),
-                Kind::Addresses => (
-                    [&b"127.0.0.1"[..], b"10.0.0.0/8", b"::1/128"]
-                        .map(<[u8]>::to_vec)
-                        .into(),
-                    [&b"nowhere"[..], b"10.0.0.0/33", b"::/129", b"10.0.0.0/x"]
-                        .map(<[u8]>::to_vec)
-                        .into(),
-                ),
-                Kind::Property => (
-                    vec![b"X-Name:value".to_vec(), b"X-Name:a:b".to_vec()],
-                    [
-                        &b"X-Name"[..],
-                        b":value",
-                        b"X-Name:",
-                        b"",
-                        b"Name:value",
-                        &[b"X-", [b'a'; 254].as_slice(), b":value"].concat(),
-                    ]
-                    .map(<[u8]>::to_vec)
-                    .into(),
-                ),
-                Kind::Action => continue,
-            };
-            for value in good {
-                let set = settings.set(entry.number, Some(&value));
-                if entry.access == Access::Get {
-                    assert_eq!(set, Err(Errno::INVAL), "{}", entry.name);
-                    continue;
-                }
-                assert_eq!(set, Ok(()), "{} to {value:?}", entry.name);
-                let answer = settings.get(entry.number, 32);
-                match entry.access {
-                    Access::Set => assert_eq!(answer, Err(Errno::INVAL), "{}", entry.name),
-                    _ if entry.number == number::HEARTBEAT_TTL => {
-                        let answer = c_int::from_ne_bytes(answer.unwrap()[..].try_into().unwrap());
-                        let given = c_int::from_ne_bytes(value.try_into().unwrap());
-                        assert_eq!(answer, given / 100 * 100);
-                    }
-                    _ => assert!(
-                        answer.as_ref().is_ok_and(|it| it.starts_with(&value)),
-                        "{}: {answer:?}",
-                        entry.name
-                    ),
-                }
-            }
-            for value in bad {
-                let set = settings.set(entry.number, Some(&value));
-                assert_eq!(set, Err(Errno::INVAL), "{} to {value:?}", entry.name);
-            }
-        }
-    }
-
-    #[test]
-    fn numbers_are_in_order_and_none_comes_twice() {
-        assert!(TABLE.windows(2).all(|pair| pair[0].number < pair[1].number));
-        let mut settings = Settings::default();
-        for number in [-1, 0, 1, 41, 62, 1_000, c_int::MIN, c_int::MAX] {
-            assert_eq!(settings.set(number, Some(&[0; 4])), Err(Errno::INVAL));
-            assert_eq!(settings.get(number, 100), Err(Errno::INVAL));
-        }
-    }
-
-    #[test]
-    fn keys_come_back_in_both_forms() {
-        let mut settings = Settings::default();
-        let text = sealwire_zmtp::keys::z85::encode(&[5; 32]);
-        let option = number::CURVE_PUBLICKEY;
-        settings.set(option, Some(text.as_bytes())).unwrap();
-        assert_eq!(settings.get(option, 32).unwrap()[..], [5; 32]);
-        let with_zero = [text.as_bytes(), &[0]].concat();
-        assert_eq!(*settings.get(option, 41).unwrap(), with_zero);
-        settings.set(option, Some(&with_zero)).unwrap();
-        assert_eq!(settings.get(option, 40), Err(Errno::INVAL));
-    }
-
-    #[test]
-    fn the_last_option_for_a_mechanism_decides_and_keys_never_mean_plain_text() {
-        use number::{
-            BLAKE3_ANYONE, BLAKE3_SECRETKEY, BLAKE3_SERVER, BLAKE3_SERVERKEY, CURVE_PUBLICKEY,
-            CURVE_SECRETKEY, CURVE_SERVER, CURVE_SERVERKEY, PLAIN_PASSWORD, PLAIN_SERVER,
-            PLAIN_USERNAME,
-        };
-        let (on, off) = (1_i32.to_ne_bytes(), 0_i32.to_ne_bytes());
-        let (text, zeros) = (&b"admin"[..], &[0; 32][..]);
-        let steps = [
-            (CURVE_SECRETKEY, Some(zeros), Mechanism::Curve, false),
-            (CURVE_SERVER, Some(&off[..]), Mechanism::Null, false),
-            (CURVE_PUBLICKEY, Some(zeros), Mechanism::Curve, false),
-            (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
-            (CURVE_SECRETKEY, Some(zeros), Mechanism::Curve, true),
-            (CURVE_SERVERKEY, Some(zeros), Mechanism::Curve, false),
-            (PLAIN_SERVER, Some(&on[..]), Mechanism::Plain, true),
-            (PLAIN_USERNAME, Some(text), Mechanism::Plain, false),
-            (CURVE_SERVERKEY, Some(zeros), Mechanism::Curve, false),
-            (PLAIN_PASSWORD, Some(text), Mechanism::Plain, false),
-            (PLAIN_USERNAME, None, Mechanism::Null, false),
-            (BLAKE3_SERVERKEY, Some(&[9; 32]), Mechanism::Blake3, false),
-            (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
-            (BLAKE3_SECRETKEY, Some(&[9; 32]), Mechanism::Blake3, true),
-            // Keys are there still, and nobody has asked for plain text.
-            (BLAKE3_SERVER, Some(&off[..]), Mechanism::Blake3, false),
-            (BLAKE3_SERVER, Some(&on[..]), Mechanism::Blake3, true),
-        ];
-        let mut settings = Settings::default();
-        settings.set(BLAKE3_ANYONE, Some(&on)).unwrap();
-        for (step, (option, given, mechanism, server)) in steps.into_iter().enumerate() {
-            settings.set(option, given).unwrap();
-            assert_eq!(settings.mechanism(), mechanism, "step {step}");
-            assert_eq!(settings.is_server(), server, "step {step}");
-            for (option, of) in [
-                (PLAIN_SERVER, Mechanism::Plain),
-                (CURVE_SERVER, Mechanism::Curve),
-                (BLAKE3_SERVER, Mechanism::Blake3),
-            ] {
-                let answer = c_int::from(server && mechanism == of).to_ne_bytes();
-                assert_eq!(settings.get(option, 4).unwrap()[..], answer, "step {step}");
-            }
-            let named = settings.security().unwrap();
-            let names: Vec<_> = named.mechanisms().map(|it| it.name()).collect();
-            let expected = match mechanism {
-                Mechanism::Null => "NULL",
-                Mechanism::Plain => "PLAIN",
-                Mechanism::Curve => "CURVE",
-                Mechanism::Blake3 => "BLAKE3",
-            };
-            assert_eq!(names, [expected], "step {step}");
-        }
-    }
-
-    #[test]
-    fn a_server_has_as_many_additional_keys_as_a_client_may_know() {
-        let mut settings = Settings::default();
-        let mut add = |key: &[u8]| settings.set(number::BLAKE3_ADDITIONAL_SECRETKEY, Some(key));
-        for key in 1..=3 {
-            add(&[key; 32]).unwrap();
-        }
-        assert_eq!(add(&[4; 32]), Err(Errno::INVAL));
-        add(b"").unwrap();
-        add(&[4; 32]).unwrap();
-    }
-}
+mod tests;

@@ -10,6 +10,8 @@ pub(crate) enum Kind {
     Int(c_int, c_int, c_int),
     /// 0 or 1, with its default.
     Flag(c_int),
+    /// Off with 0 and on with any other number, and answered as 0 or 1; with its default.
+    Switch(c_int),
     /// A number of 64 bits with a sign, with its default.
     Long(i64),
     /// A number of 64 bits without a sign, with its default.
@@ -71,7 +73,8 @@ pub(crate) struct Entry {
 use Access::{Get, Set, SetAndGet};
 use Effect::{Honoured, Stored};
 use Kind::{
-    Action, Addresses, Bits, Bytes, EmptyText, Flag, Int, Key, Keys, Long, Numbers, Property, Text,
+    Action, Addresses, Bits, Bytes, EmptyText, Flag, Int, Key, Keys, Long, Numbers, Property,
+    Switch, Text,
 };
 
 const MAX: c_int = c_int::MAX;
@@ -145,7 +148,7 @@ options! {
     54 CONFLATE Flag(0), SetAndGet, Honoured;
     55 ZAP_DOMAIN Text(255), SetAndGet, Honoured;
     56 ROUTER_HANDOVER Int(0, MAX, 0), Set, Honoured, Router;
-    57 TOS Int(0, 255, 0), SetAndGet, Honoured;
+    57 TOS Int(0, MAX, 0), SetAndGet, Honoured;
     58 IPC_FILTER_PID Numbers, Set, Honoured;
     59 IPC_FILTER_UID Numbers, Set, Honoured;
     60 IPC_FILTER_GID Numbers, Set, Honoured;
@@ -156,7 +159,7 @@ options! {
     71 XPUB_MANUAL Int(0, MAX, 0), Set, Honoured, XPub, Pub;
     72 XPUB_WELCOME_MSG Bytes(usize::MAX, true), Set, Honoured, XPub, Pub;
     73 STREAM_NOTIFY Flag(1), Set, Honoured, Stream;
-    74 INVERT_MATCHING Int(c_int::MIN, MAX, 0), SetAndGet, Honoured;
+    74 INVERT_MATCHING Switch(0), SetAndGet, Honoured;
     75 HEARTBEAT_IVL Int(0, MAX, 0), SetAndGet, Honoured;
     76 HEARTBEAT_TTL Int(0, 6_553_599, 0), SetAndGet, Honoured;
     77 HEARTBEAT_TIMEOUT Int(0, MAX, -1), SetAndGet, Honoured;
@@ -167,10 +170,10 @@ options! {
     84 MULTICAST_MAXTPDU Int(1, MAX, 1_500), SetAndGet, Stored;
     89 USE_FD Int(-1, MAX, -1), SetAndGet, Honoured;
     92 BINDTODEVICE Text(16), SetAndGet, Honoured;
-    93 ZAP_ENFORCE_DOMAIN Flag(0), SetAndGet, Honoured;
-    94 LOOPBACK_FASTPATH Int(c_int::MIN, MAX, 0), SetAndGet, Stored;
+    93 ZAP_ENFORCE_DOMAIN Switch(0), SetAndGet, Honoured;
+    94 LOOPBACK_FASTPATH Switch(0), SetAndGet, Stored;
     95 METADATA Property, Set, Honoured;
-    96 MULTICAST_LOOP Int(c_int::MIN, MAX, 1), SetAndGet, Honoured;
+    96 MULTICAST_LOOP Switch(1), SetAndGet, Honoured;
     97 ROUTER_NOTIFY Int(0, 3, 0), SetAndGet, Honoured, Router;
     98 XPUB_MANUAL_LAST_VALUE Int(0, MAX, 0), Set, Honoured, XPub, Pub;
     99 SOCKS_USERNAME EmptyText(255), SetAndGet, Honoured;

@@ -206,11 +206,12 @@ impl Socket {
     /// `EINVAL`, `EPROTONOSUPPORT`, `ENOCOMPATPROTO`, `EADDRINUSE`, `EACCES`, `EMTHREAD`, `ETERM`.
     pub(crate) fn connect(&self, text: &str) -> Result<(), Errno> {
         self.check()?;
-        // A second connection to the same end would be used in turn with the first, or bring everything twice.
+        // A second connection to the same end would be used in turn with the first, or bring everything twice. As libzmq:
+        // within the process there may be two.
         let once = matches!(
             self.socket_type,
             SocketType::Dealer | SocketType::Sub | SocketType::Pub | SocketType::Req
-        );
+        ) && !text.starts_with("inproc://");
         let connect = |settings: &mut Settings, endpoint: Endpoint| {
             let routing_id = self.routing_id_of_next_peer(settings);
             match &routing_id {

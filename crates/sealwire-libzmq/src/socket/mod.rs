@@ -30,7 +30,7 @@ use self::sending::Outbound;
 use crate::context::{Closing, Context, Settings as ContextSettings};
 use crate::errno::Errno;
 use crate::monitor::{Form, Observer, Told};
-use crate::options::{Entry, Settings, number};
+use crate::options::{Entry, Settings, answer_of_number, number};
 
 /// A call is not to wait.
 pub(crate) const DONTWAIT: c_int = 1;
@@ -257,7 +257,7 @@ impl Socket {
         let int = |value: c_int| Ok(Zeroizing::new(value.to_ne_bytes().to_vec()));
         match option {
             number::RCVMORE => int(c_int::from(self.inbound().more())),
-            number::TYPE => int(type_number(self.socket_type)),
+            number::TYPE => answer_of_number(&type_number(self.socket_type).to_ne_bytes(), room),
             number::EVENTS => int(c_int::from(self.events())),
             number::THREAD_SAFE => int(c_int::from(self.is_shared())),
             number::TOPICS_COUNT => {
@@ -269,7 +269,8 @@ impl Socket {
             }
             number::MECHANISM => {
                 let ruled = self.endpoints().mechanism();
-                int(ruled.unwrap_or_else(|| self.settings().mechanism()) as c_int)
+                let mechanism = ruled.unwrap_or_else(|| self.settings().mechanism()) as c_int;
+                answer_of_number(&mechanism.to_ne_bytes(), room)
             }
             number::FD => {
                 // Threads that share a socket would take each other's wakes; a poller has a descriptor for them.

@@ -15,6 +15,8 @@ use crate::context::Context;
 use crate::errno::Errno;
 use crate::options::{number, socks_proxy};
 
+mod peers;
+
 /// Nothing here takes that long unless it is broken.
 const TIMEOUT: Duration = Duration::from_secs(60);
 

@@ -61,6 +61,8 @@ impl Registration {
         kind: RegistrationKind,
         options: &EndpointOptions,
     ) -> Self {
+        // libzmq has a pipe within the process whether somebody is at its other end or not.
+        let within = options.as_libzmq && matches!(endpoint, Endpoint::Inproc(_));
         Registration {
             endpoint,
             id,
@@ -68,7 +70,7 @@ impl Registration {
             thread: FIRST_THREAD,
             local_address: None,
             descriptor: None,
-            waits: kind == RegistrationKind::Connected && !options.immediate,
+            waits: kind == RegistrationKind::Connected && (within || !options.immediate),
             own_queue: options.queue_per_endpoint,
             routing_id: None,
             returns: !options.reconnect.stop.after_disconnect,

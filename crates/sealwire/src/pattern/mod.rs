@@ -447,7 +447,7 @@ pub(crate) fn pattern(
             options,
         )),
         SocketType::Req => Box::new(req::Req::new(options, random_if(true))),
-        SocketType::Rep => Box::new(rep::Rep::new()),
+        SocketType::Rep => Box::new(rep::Rep::new(options)),
         SocketType::Dealer => Box::new(dealer::Dealer::new(options)),
         SocketType::Router => Box::new(router::Router::new(options, random_if(apart))),
         SocketType::Push => Box::new(push::Push::new(options)),

@@ -9,6 +9,7 @@ use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, StateError};
+use crate::options::SocketOptions;
 
 /// The way back to who asked: the frames before and including the empty delimiter.
 struct Envelope {
@@ -17,13 +18,15 @@ struct Envelope {
 }
 
 pub(crate) struct Rep {
+    as_libzmq: bool,
     inbound: FairQueue,
     asker: Option<Envelope>,
 }
 
 impl Rep {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
         Rep {
+            as_libzmq: options.as_libzmq,
             inbound: FairQueue::default(),
             asker: None,
         }
@@ -52,8 +55,13 @@ impl Pattern for Rep {
             FromPeer::Message(frames) => frames,
             other => return Delivery::Ignored(other),
         };
-        // Without a delimiter there is no telling the envelope from the request.
-        if !frames.frames().iter().any(|frame| frame.is_empty()) {
+        // Without a delimiter there is no telling the envelope from the request. libzmq takes none for a request that
+        // has nothing behind it.
+        let mut before = frames.frames();
+        if self.as_libzmq {
+            before = before.split_last().map_or(&[], |(_, before)| before);
+        }
+        if !before.iter().any(|frame| frame.is_empty()) {
             return Delivery::Ignored(FromPeer::Message(frames));
         }
         self.inbound.push(pipes, id, frames);

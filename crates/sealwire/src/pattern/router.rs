@@ -18,6 +18,7 @@ use crate::error::{Error, MessageError};
 use crate::options::{Behaviour, SocketOptions};
 
 pub(crate) struct Router {
+    as_libzmq: bool,
     mandatory: bool,
     handover: bool,
     by_user_id: bool,
@@ -34,6 +35,7 @@ impl Router {
     /// The numbers of peers that gave no routing id begin with `first`.
     pub(crate) fn new(options: &SocketOptions, first: u32) -> Self {
         let mut router = Router {
+            as_libzmq: options.as_libzmq,
             mandatory: false,
             handover: false,
             by_user_id: false,
@@ -225,9 +227,10 @@ impl Pattern for Router {
         }
     }
 
-    fn writable(&self, _pipes: &Pipes) -> bool {
-        // It depends on the addressee, and most drop what they have no room for.
-        true
+    fn writable(&self, pipes: &Pipes) -> bool {
+        // It depends on the addressee, and without the option nothing waits. libzmq asks for any with room.
+        let waits = self.as_libzmq && self.mandatory;
+        !waits || self.routes.values().any(|&id| pipes.has_room(id))
     }
 
     fn readable(&self) -> bool {

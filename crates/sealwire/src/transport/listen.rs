@@ -98,7 +98,7 @@ fn bind_tcp(
     port: u16,
     options: &SocketOptions,
 ) -> io::Result<(BoundListener, String, u16)> {
-    let listener = listen_tcp(host, port, &options.tcp)?;
+    let listener = listen_tcp(host, port, options)?;
     let address = listener.local_addr()?;
     let host = match host {
         "*" => host.to_owned(),
@@ -111,7 +111,8 @@ fn bind_tcp(
     Ok((listener, host, address.port()))
 }
 
-fn listen_tcp(host: &str, port: u16, options: &TcpOptions) -> io::Result<TcpListener> {
+fn listen_tcp(host: &str, port: u16, options: &SocketOptions) -> io::Result<TcpListener> {
+    let (as_libzmq, options) = (options.as_libzmq, &options.tcp);
     if host == "*" {
         // One socket for both families where the system has IPv6, else IPv4 alone.
         let all_of_ipv4 = SocketAddr::from(([0_u8; 4], port));
@@ -122,7 +123,12 @@ fn listen_tcp(host: &str, port: u16, options: &TcpOptions) -> io::Result<TcpList
             .or_else(|_| listen_address(all_of_ipv4, options));
     }
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    for address in addresses(host, port)? {
+    let mut addresses = addresses(host, port)?;
+    if as_libzmq {
+        // It listens with IPv6 wherever the option allows it.
+        addresses.sort_by_key(SocketAddr::is_ipv4);
+    }
+    for address in addresses {
         if !options.admits(&address) {
             continue;
         }
@@ -293,4 +299,34 @@ impl BoundListener {
 /// Peers over IPv4 on a socket for both families show up as IPv6; people know them as IPv4.
 pub(super) fn unmapped(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+
+    #[test]
+    fn as_libzmq_an_interface_is_listened_on_with_ipv6_where_that_is_allowed() {
+        let interfaces = nix::ifaddrs::getifaddrs().unwrap();
+        let known = interfaces.filter_map(|it| Some((it.interface_name, it.address?)));
+        let known: Vec<_> = known.collect();
+        let is_loopback = |address: &nix::sys::socket::SockaddrStorage| {
+            (address.as_sockaddr_in()).is_some_and(|it| it.ip().is_loopback())
+        };
+        let (loopback, _) = known.iter().find(|(_, it)| is_loopback(it)).unwrap();
+        let of_loopback = known.iter().filter(|(name, _)| name == loopback);
+        let has_ipv6 = of_loopback
+            .clone()
+            .any(|(_, address)| address.as_sockaddr_in6().is_some());
+        for (as_libzmq, ipv6) in [(false, true), (true, false), (true, true)] {
+            let mut options = SocketOptions::new(SocketType::Pull);
+            options.as_libzmq = as_libzmq;
+            options.tcp.ipv6 = ipv6;
+            let listener = listen_tcp(loopback, 0, &options).unwrap();
+            let is_ipv6 = listener.local_addr().unwrap().is_ipv6();
+            assert_eq!(is_ipv6, as_libzmq && ipv6 && has_ipv6);
+        }
+    }
 }

@@ -1,0 +1,182 @@
+//! Peers that come, go and have no room.
+
+use super::*;
+
+/// What the socket says of the last connection that it did not have.
+fn last_failure(socket: &Socket) -> String {
+    let text = socket.get(number::LAST_FAILURE, 4_096).unwrap();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn may_send(socket: &Socket) -> bool {
+    let events = socket.get(number::EVENTS, 4).unwrap();
+    i32::from_ne_bytes(events[..].try_into().unwrap()) & i32::from(POLLOUT) != 0
+}
+
+/// Sends until the other end has received something.
+fn gets_through(from: &Socket, to: &Socket) {
+    eventually(|| {
+        let _ = from.send(&mut Frames::single("through"), DONTWAIT);
+        to.receive(DONTWAIT).is_ok()
+    });
+}
+
+#[test]
+fn a_client_that_the_server_has_no_place_for_comes_in_when_there_is_one() {
+    for (server_type, client_type, reason) in [
+        (
+            SocketType::Router,
+            SocketType::Dealer,
+            "routing id is in use",
+        ),
+        (SocketType::Pair, SocketType::Pair, "has a peer already"),
+    ] {
+        let context = Context::without_rules();
+        let server = context.open_briefly(server_type);
+        server.bind("tcp://127.0.0.1:*").unwrap();
+        let [first, second] = [(), ()].map(|()| {
+            let client = context.open_briefly(client_type);
+            if client_type == SocketType::Dealer {
+                client.set(number::ROUTING_ID, Some(b"same")).unwrap();
+            }
+            client
+        });
+        first.connect(&server.last_endpoint()).unwrap();
+        gets_through(&first, &server);
+        second.connect(&server.last_endpoint()).unwrap();
+        eventually(|| last_failure(&server).contains(reason));
+        eventually(|| last_failure(&second).contains(reason));
+        first.close();
+        // What the first one had sent.
+        while server.receive(DONTWAIT).is_ok() {}
+        gets_through(&second, &server);
+    }
+}
+
+/// Without a network nobody has to be at the other end.
+#[test]
+fn within_the_process_there_is_a_queue_before_somebody_is_bound_whatever_immediate_says() {
+    let context = Context::without_rules();
+    let (push, pull) = (
+        context.open_briefly(SocketType::Push),
+        context.open_briefly(SocketType::Pull),
+    );
+    push.set(number::IMMEDIATE, Some(&1_i32.to_ne_bytes()))
+        .unwrap();
+    push.connect("tcp://127.0.0.1:1").unwrap();
+    let sent = push.send(&mut Frames::single("waits"), DONTWAIT);
+    assert_eq!(sent, Err(Errno::AGAIN));
+    push.connect("inproc://later").unwrap();
+    push.send(&mut Frames::single("waits"), DONTWAIT).unwrap();
+    pull.bind("inproc://later").unwrap();
+    assert_eq!(receive(&pull), b"waits");
+}
+
+#[test]
+fn within_the_process_a_second_connect_is_a_second_connection() {
+    let context = Context::without_rules();
+    let (router, dealer) = (
+        context.open_briefly(SocketType::Router),
+        context.open_briefly(SocketType::Dealer),
+    );
+    dealer.connect("inproc://router").unwrap();
+    router.bind("inproc://router").unwrap();
+    dealer.connect("inproc://router").unwrap();
+    for _ in 0..2 {
+        send(&dealer, &["hello"]);
+    }
+    let mut peers = [(), ()].map(|()| {
+        let peer = receive(&router);
+        assert_eq!(receive(&router), b"hello");
+        peer
+    });
+    peers.sort();
+    assert_ne!(peers[0], peers[1]);
+    dealer.disconnect("inproc://router").unwrap();
+    assert_eq!(
+        dealer.send(&mut Frames::single("hello"), DONTWAIT),
+        Err(Errno::AGAIN)
+    );
+    // By way of the network the first one stays the only one.
+    router.bind("tcp://127.0.0.1:*").unwrap();
+    for _ in 0..2 {
+        dealer.connect(&router.last_endpoint()).unwrap();
+    }
+    for _ in 0..2 {
+        send(&dealer, &["hello"]);
+        let peer = receive(&router);
+        assert_eq!(receive(&router), b"hello");
+        peers.rotate_left(1);
+        peers[1] = peer;
+    }
+    assert_eq!(peers[0], peers[1]);
+}
+
+#[test]
+fn a_router_that_waits_for_room_may_send_while_some_peer_has_any() {
+    let context = Context::without_rules();
+    let router = context.open_briefly(SocketType::Router);
+    let mandatory = |on: i32| {
+        let set = router.set(number::ROUTER_MANDATORY, Some(&on.to_ne_bytes()));
+        set.unwrap();
+    };
+    let peer = |name: &'static str| {
+        let peer = context.open_briefly(SocketType::Dealer);
+        peer.set(number::ROUTING_ID, Some(name.as_bytes())).unwrap();
+        peer.connect("inproc://router").unwrap();
+        peer
+    };
+    for option in [number::SNDHWM, number::RCVHWM] {
+        router.set(option, Some(&1_i32.to_ne_bytes())).unwrap();
+    }
+    router.bind("inproc://router").unwrap();
+    assert!(may_send(&router));
+    mandatory(1);
+    assert!(!may_send(&router));
+    let fill = |name: &str| {
+        let send = || {
+            router.send(&mut Frames::single(name), SNDMORE | DONTWAIT)?;
+            router.send(&mut Frames::single("x"), DONTWAIT)
+        };
+        while send().is_ok() {}
+    };
+    let one = peer("one");
+    eventually(|| may_send(&router));
+    fill("one");
+    assert!(!may_send(&router));
+    let two = peer("two");
+    eventually(|| may_send(&router));
+    fill("two");
+    assert!(!may_send(&router));
+    mandatory(0);
+    assert!(may_send(&router));
+    mandatory(1);
+    // A thread that waits is told.
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| eventually(|| may_send(&router)));
+        while two.receive(DONTWAIT).is_ok() {}
+        waits.join().unwrap();
+    });
+    drop(one);
+}
+
+#[test]
+fn a_request_has_something_behind_its_delimiter() {
+    let context = Context::without_rules();
+    let (rep, dealer) = (
+        context.open_briefly(SocketType::Rep),
+        context.open_briefly(SocketType::Dealer),
+    );
+    rep.bind("inproc://rep").unwrap();
+    dealer.connect("inproc://rep").unwrap();
+    for malformed in [&[""][..], &["way", ""], &["way", "no delimiter"]] {
+        send(&dealer, malformed);
+    }
+    send(&dealer, &["way", "", ""]);
+    assert_eq!(receive(&rep), b"");
+    send(&rep, &["answer"]);
+    assert_eq!(receive(&dealer), b"way");
+    assert_eq!(receive(&dealer), b"");
+    assert_eq!(receive(&dealer), b"answer");
+    assert_eq!(rep.receive(DONTWAIT).err(), Some(Errno::AGAIN));
+}
