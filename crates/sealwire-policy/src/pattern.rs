@@ -4,12 +4,13 @@
 //! able to write a host that a pattern for others fits.
 
 use std::fmt;
+use std::io;
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use sealwire::Endpoint;
 
-use crate::socket_file::SocketFile;
+use crate::socket_file::{FilePattern, SocketFile};
 use crate::wildcard::fits;
 
 /// A pattern: `TRANSPORT://HOST:PORT`, with a path for `ws`, or `ipc://NAME`. `*` stands for any characters of one part: of a
@@ -32,7 +33,7 @@ enum Parts {
     },
     /// Any name.
     AnyIpc,
-    SocketFile(SocketFile),
+    File(FilePattern),
     /// Behind the `@`.
     Abstract(String),
 }
@@ -44,14 +45,56 @@ enum Transport {
     Udp,
 }
 
+/// An endpoint, as patterns look at it.
+#[derive(Debug)]
+pub(crate) struct Subject<'a> {
+    endpoint: &'a Endpoint,
+    /// That of `ipc`; `None` where the system is to name one.
+    file: Option<io::Result<SocketFile>>,
+}
+
+impl<'a> Subject<'a> {
+    pub(crate) fn of(endpoint: &'a Endpoint) -> Self {
+        let file = match endpoint {
+            Endpoint::Ipc(path) if path.as_os_str() != "*" => Some(SocketFile::of(path)),
+            _ => None,
+        };
+        Subject { endpoint, file }
+    }
+
+    pub(crate) fn endpoint(&self) -> &'a Endpoint {
+        self.endpoint
+    }
+}
+
 impl Pattern {
-    /// Whether it names an endpoint.
-    pub(crate) fn fits(&self, endpoint: &Endpoint) -> bool {
+    /// Whether it names an endpoint. A file has many paths: for a rule that gives keys one of them is enough, and plain
+    /// text (`strictly`) is for the file itself.
+    ///
+    /// # Errors
+    ///
+    /// Where nobody can say which file it is.
+    pub(crate) fn fits<'a>(
+        &self,
+        subject: &'a Subject<'_>,
+        strictly: bool,
+    ) -> Result<bool, &'a io::Error> {
+        match (&self.parts, &subject.file) {
+            (Parts::File(pattern), Some(file)) => {
+                let file = file.as_ref()?;
+                let written = || !strictly && pattern.names_as_written(file);
+                Ok(pattern.names(file) || written())
+            }
+            _ => Ok(self.names(subject.endpoint)),
+        }
+    }
+
+    /// The same for other endpoints than files.
+    fn names(&self, endpoint: &Endpoint) -> bool {
         match (&self.parts, endpoint) {
             (Parts::AnyIpc, Endpoint::Ipc(_) | Endpoint::IpcAbstract(_)) => true,
-            (Parts::SocketFile(file), Endpoint::Ipc(path)) => file.fits(path),
             (Parts::Abstract(name), Endpoint::IpcAbstract(own)) => fits(name, own, "/"),
-            (Parts::AnyIpc | Parts::SocketFile(_) | Parts::Abstract(_), _) => false,
+            (Parts::AnyIpc | Parts::File(_) | Parts::Abstract(_), _) => false,
             (
                 Parts::Network {
                     transport,
@@ -72,9 +115,7 @@ impl Pattern {
                 *transport == theirs
                     && fits_host(host, their_host)
                     && fits(port, their_port.to_string(), "")
-                    && path
-                        .as_ref()
-                        .is_none_or(|path| fits(path, or_root(their_path), "/"))
+                    && path.as_ref().is_none_or(|path| fits(path, their_path, "/"))
             }
         }
     }
@@ -88,14 +129,6 @@ impl Pattern {
                 ..
             }
         )
-    }
-}
-
-/// The path that is asked for where an endpoint has none.
-fn or_root(path: &str) -> &str {
-    match path {
-        "" => "/",
-        path => path,
     }
 }
 
@@ -115,8 +148,9 @@ fn fits_host(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// Of IPv4 where IPv6 only says the same.
+/// Of IPv4 where IPv6 only says the same, and without the link that it is of.
 fn address(text: &str) -> Option<IpAddr> {
+    let (text, _) = text.split_once('%').unwrap_or((text, ""));
     text.parse().ok().map(|it: IpAddr| it.to_canonical())
 }
 
@@ -129,6 +163,14 @@ fn name(host: &str) -> String {
 fn is_of_numbers(host: &str) -> bool {
     host.bytes()
         .all(|octet| matches!(octet, b'0'..=b'9' | b'.' | b'*'))
+}
+
+/// Whether some port is written so.
+fn names_a_port(port: &str) -> bool {
+    match port.contains('*') {
+        true => (0..=u16::MAX).any(|number| fits(port, number.to_string(), "")),
+        false => port.parse::<u16>().is_ok() && (port == "0" || !port.starts_with('0')),
+    }
 }
 
 /// Whether such a host names any address.
@@ -155,8 +197,8 @@ impl FromStr for Pattern {
                 let parts = match (rest, rest.strip_prefix('@')) {
                     ("*", _) => Parts::AnyIpc,
                     (_, Some(name)) => Parts::Abstract(name.into()),
-                    (path, None) => match SocketFile::new(path) {
-                        Some(file) => Parts::SocketFile(file),
+                    (path, None) => match FilePattern::new(path) {
+                        Some(pattern) => Parts::File(pattern),
                         None => return error("goes up with ..; write the path without it"),
                     },
                 };
@@ -198,7 +240,7 @@ impl FromStr for Pattern {
         if port.is_empty() || !port.bytes().all(|it| it == b'*' || it.is_ascii_digit()) {
             return error("has no valid port; write a number, or * for any");
         }
-        if !(0..=u16::MAX).any(|number| fits(port, number.to_string(), "")) {
+        if !names_a_port(port) {
             return error("has no valid port; the largest is 65535, and none begins with a 0");
         }
         Ok(Pattern {
@@ -280,7 +322,7 @@ mod tests {
             ),
             (
                 "tcp://[::1]:1",
-                &["tcp://[::1]:1", "tcp://[0:0::1]:1"],
+                &["tcp://[::1]:1", "tcp://[0:0::1]:1", "tcp://[::1%lo]:1"],
                 &["tcp://[::2]:1"],
             ),
             (
@@ -299,7 +341,7 @@ mod tests {
                 &["ws://a:1/x/y"],
                 &["ws://a:1", "ws://a:1/x/y/z", "ws://a:1/y"],
             ),
-            ("ws://a:1/", &["ws://a:1", "ws://a:1/"], &["ws://a:1/x"]),
+            ("ws://a:1/", &["ws://a:1/"], &["ws://a:1/x"]),
             (
                 "tcp://db.example.:1",
                 &["tcp://db.example:1"],
@@ -327,11 +369,15 @@ mod tests {
             ),
         ] {
             let parsed: Pattern = pattern.parse().unwrap();
+            let fits = |pattern: &Pattern, text: &str| {
+                let endpoint = text.parse().unwrap();
+                pattern.fits(&Subject::of(&endpoint), false).unwrap()
+            };
             for text in fitting {
-                assert!(parsed.fits(&text.parse().unwrap()), "{pattern} {text}");
+                assert!(fits(&parsed, text), "{pattern} {text}");
             }
             for text in others {
-                assert!(!parsed.fits(&text.parse().unwrap()), "{pattern} {text}");
+                assert!(!fits(&parsed, text), "{pattern} {text}");
             }
         }
     }

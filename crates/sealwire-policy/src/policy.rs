@@ -7,6 +7,7 @@ use sealwire::{Endpoint, Security, SocketType};
 
 use crate::document::{Table, parse};
 use crate::fault::Fault;
+use crate::pattern::Subject;
 use crate::protection::{Named, Protection};
 use crate::rule::{Role, Rule, is_network};
 
@@ -183,11 +184,23 @@ impl Policy {
         if matches!(endpoint, Endpoint::Inproc(_)) {
             return Ok(Ruling::AsProgram);
         }
-        let rule = self
-            .rules
-            .iter()
-            .find(|rule| rule.fits(role, endpoint, socket_type));
-        let Some(rule) = rule else {
+        let subject = Subject::of(endpoint);
+        let named = self.rules.iter().find_map(|rule| {
+            let fits = rule.fits(role, &subject, socket_type);
+            let fits = fits.map_err(|error| (rule, error));
+            fits.map(|fits| fits.then_some(rule)).transpose()
+        });
+        let named = match named.transpose() {
+            Ok(named) => named,
+            Err((rule, error)) => {
+                return refuse(format!(
+                    "{}: the rule may be for it, and nobody can say where its path leads: {error}; give the program the \
+                     path of the file itself",
+                    rule.place
+                ));
+            }
+        };
+        let Some(rule) = named else {
             if self.plain_by_default || !is_network(endpoint) {
                 return Ok(Ruling::AsProgram);
             }

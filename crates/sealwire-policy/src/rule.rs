@@ -1,13 +1,14 @@
 //! One rule: which endpoints it names, and what it gives them.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use sealwire::{Endpoint, SocketType};
 
 use crate::document::Table;
 use crate::fault::Fault;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Subject};
 use crate::protection::Protection;
 
 /// What a socket does with an endpoint.
@@ -142,16 +143,28 @@ impl Rule {
         &self.place
     }
 
-    pub(crate) fn fits(&self, role: Role, endpoint: &Endpoint, socket_type: SocketType) -> bool {
-        let named = match &self.names {
-            Names::Pattern(pattern) => pattern.fits(endpoint),
-            Names::Network => is_network(endpoint),
-        };
-        let of_type = self
-            .types
-            .as_ref()
-            .is_none_or(|types| types.contains(&socket_type));
-        named && of_type && self.role == role
+    /// Whether it is for this endpoint.
+    ///
+    /// # Errors
+    ///
+    /// Where nobody can say which file that is.
+    pub(crate) fn fits<'a>(
+        &self,
+        role: Role,
+        subject: &'a Subject<'_>,
+        socket_type: SocketType,
+    ) -> Result<bool, &'a io::Error> {
+        let types = self.types.as_ref();
+        if self.role != role || !types.is_none_or(|types| types.contains(&socket_type)) {
+            return Ok(false);
+        }
+        match &self.names {
+            Names::Pattern(pattern) => {
+                let strictly = matches!(self.protection, Protection::PlainText);
+                pattern.fits(subject, strictly)
+            }
+            Names::Network => Ok(is_network(subject.endpoint())),
+        }
     }
 }
 

@@ -1,33 +1,75 @@
-//! Patterns of the files of `ipc` endpoints. One file has many paths, and a rule is for the file.
+//! The files of `ipc` endpoints, and patterns of them. One file has many paths, and a rule is for the file.
 
+use std::collections::VecDeque;
 use std::env;
+use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use crate::wildcard::fits;
 
-/// A path, in which `*` stands for any characters between two slashes. One that is relative begins where the program is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Links that are followed in one path: as many as Linux follows.
+const MAX_LINKS: usize = 40;
+
+/// The path of an endpoint.
+#[derive(Debug)]
 pub(crate) struct SocketFile {
-    path: PathBuf,
+    /// From the root; `None` where it goes up, which may lead elsewhere than it says.
+    written: Option<PathBuf>,
+    /// The same without links.
+    real: PathBuf,
 }
 
 impl SocketFile {
+    /// Follows the links of a path. One that is relative begins where the program is.
+    ///
+    /// # Errors
+    ///
+    /// Where nobody can say to which file it leads.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        let path = match path.is_absolute() {
+            true => path.into(),
+            false => env::current_dir()?.join(path),
+        };
+        Ok(SocketFile {
+            real: real(&path)?,
+            written: (!goes_up(&path)).then(|| path.components().collect()),
+        })
+    }
+}
+
+/// A pattern: a path in which `*` stands for any characters between two slashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FilePattern {
+    path: PathBuf,
+}
+
+impl FilePattern {
     /// Returns `None` for a path that goes up.
     pub(crate) fn new(path: &str) -> Option<Self> {
         let path = PathBuf::from(path);
-        (!goes_up(&path)).then_some(SocketFile { path })
+        (!goes_up(&path)).then_some(FilePattern { path })
     }
 
-    /// Whether it names the file at this path, as it is written or where its links lead.
-    pub(crate) fn fits(&self, path: &Path) -> bool {
-        // A file that the system is to name, somewhere.
-        if path.as_os_str() == "*" {
-            return false;
-        }
-        let (pattern, path) = (from_root(&self.path), from_root(path));
-        (!goes_up(&path) && fits_whole(&pattern, &path))
-            || fits_whole(&real(&pattern), &real(&path))
+    /// Whether it names this file where its links lead.
+    pub(crate) fn names(&self, file: &SocketFile) -> bool {
+        self.absolute()
+            .is_some_and(|pattern| fits_whole(&real_before_stars(&pattern), &file.real))
+    }
+
+    /// Whether it names the path of this file as it is written.
+    pub(crate) fn names_as_written(&self, file: &SocketFile) -> bool {
+        let written = file.written.as_deref();
+        (written.zip(self.absolute())).is_some_and(|(path, pattern)| fits_whole(&pattern, path))
+    }
+
+    fn absolute(&self) -> Option<PathBuf> {
+        let path = match self.path.is_absolute() {
+            true => self.path.clone(),
+            false => env::current_dir().ok()?.join(&self.path),
+        };
+        Some(path.components().collect())
     }
 }
 
@@ -43,21 +85,58 @@ fn goes_up(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 
-/// The path from the root, each slash once.
-fn from_root(path: &Path) -> PathBuf {
-    let here = env::current_dir().unwrap_or_default();
-    here.join(path).components().collect()
+/// Follows the links of a pattern as far as it names one path. What this process may not look into it cannot reach by that
+/// path.
+fn real_before_stars(pattern: &Path) -> PathBuf {
+    let named = pattern.ancestors();
+    let mut named = named.filter(|part| !bytes(part).contains(&b'*'));
+    let Some((part, mut found)) = named.find_map(|part| Some((part, real(part).ok()?))) else {
+        return pattern.into();
+    };
+    found.extend(pattern.strip_prefix(part).into_iter().flatten());
+    found
 }
 
-/// The same where as much of it as is there, up to the first star, has no links.
-fn real(path: &Path) -> PathBuf {
-    let mut known = (path.ancestors()).filter(|part| !bytes(part).contains(&b'*'));
-    let found = known.find_map(|part| Some((part, part.canonicalize().ok()?)));
-    let Some((part, mut real)) = found else {
-        return path.into();
+/// The absolute path without its links. Parts that are not there yet are taken as they are written.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let owned = |path: &Path| -> VecDeque<OsString> {
+        let parts = path.components();
+        parts.map(|part| part.as_os_str().to_owned()).collect()
     };
-    real.extend(path.strip_prefix(part).into_iter().flatten());
-    real
+    let (mut rest, mut found) = (owned(path), PathBuf::new());
+    let (mut links, mut is_there) = (0, true);
+    while let Some(part) = rest.pop_front() {
+        match Path::new(&part).components().next() {
+            Some(Component::ParentDir) if is_there => {
+                found.pop();
+            }
+            Some(Component::ParentDir) => return Err(io::ErrorKind::NotFound.into()),
+            Some(Component::CurDir) | None => {}
+            Some(_) => {
+                let before = found.clone();
+                found.push(&part);
+                if !is_there {
+                    continue;
+                }
+                match found.symlink_metadata() {
+                    Ok(metadata) if metadata.is_symlink() => {
+                        links += 1;
+                        if links > MAX_LINKS {
+                            return Err(io::Error::other("it has too many links"));
+                        }
+                        let mut target = owned(&found.read_link()?);
+                        target.append(&mut rest);
+                        // An absolute one begins with the root.
+                        (rest, found) = (target, before);
+                    }
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => is_there = false,
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -65,50 +144,75 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
+    use tempfile::TempDir;
+
     use super::*;
 
-    #[test]
-    fn a_pattern_fits_every_path_of_a_file_that_it_names() {
+    /// With `run/app`, `var` for `run`, and links that lead to nothing.
+    fn folder() -> TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| format!("{}/{name}", folder.path().display());
+        let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("run/app")).unwrap();
         fs::create_dir_all(at("other")).unwrap();
         symlink(at("run"), at("var")).unwrap();
-        symlink(at("other"), at("run/link")).unwrap();
-        fs::write(at("run/app/there"), "").unwrap();
-        symlink(at("run/app/there"), at("other/there")).unwrap();
-        let fitting = [
-            ("run/app/a", "run/app/a"),
-            ("run/app/a", "run//app/./a"),
-            ("run/app/a", "run/app/../app/a"),
-            ("run/app/a", "other/../run/app/a"),
-            ("run/app/*", "var/app/a"),
-            ("var/app/*", "run/app/a"),
-            ("var/*/a", "run/app/a"),
-            ("run/later/a", "var/later/a"),
-            ("run/*/a", "run/link/a"),
-            ("other/a", "run/link/a"),
-            ("run/app/there", "other/there"),
-            ("run/app/*", "other/there"),
-            ("./run//app/a", "run/app/a"),
-        ];
-        for (pattern, path) in fitting {
-            let pattern = SocketFile::new(&at(pattern)).unwrap();
-            assert!(pattern.fits(Path::new(&at(path))), "{pattern:?} {path}");
+        symlink("../other", at("run/link")).unwrap();
+        symlink(at("later"), at("early")).unwrap();
+        symlink(at("run/app/a"), at("other/file")).unwrap();
+        symlink(at("run/app"), at("other/x*y")).unwrap();
+        symlink("round", at("round")).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_pattern_names_every_path_of_a_file() {
+        let folder = folder();
+        let at = |name: &str| format!("{}/{name}", folder.path().display());
+        // Where the links lead, and as it is written.
+        for (pattern, path, real, written) in [
+            ("run/app/a", "run/app/a", true, true),
+            ("run/app/a", "run//app/./a", true, true),
+            ("./run//app/a", "run/app/a", true, true),
+            ("run/app/a", "run/app/../app/a", true, false),
+            ("run/app/a", "other/../run/app/a", true, false),
+            ("run/app/*", "var/app/a", true, false),
+            ("var/app/*", "run/app/a", true, false),
+            ("var/app/*", "var/app/a", true, true),
+            ("run/none/a", "var/none/a", true, false),
+            ("other/a", "run/link/a", true, false),
+            ("run/*/a", "run/link/a", false, true),
+            ("run/app/*", "run/link/../run/app/a", true, false),
+            ("run/app/*", "other/file", true, false),
+            ("run/app/*", "other/x*y/a", true, false),
+            ("later/*", "early/a", true, false),
+            ("early/*", "later/a", true, false),
+            ("run/*/a", "run/app/../../other/a", false, false),
+            ("run/*/a", "run/../a", false, false),
+            ("run/app/*", "run/link/a", false, false),
+            ("run/app/*", "run/app/b/a", false, false),
+            ("run/app/a", "run/app/A", false, false),
+            ("run/*", "run/app/a", false, false),
+        ] {
+            let pattern = FilePattern::new(&at(pattern)).unwrap();
+            let file = SocketFile::of(Path::new(&at(path))).unwrap();
+            assert_eq!(pattern.names(&file), real, "{pattern:?} {path}");
+            assert_eq!(pattern.names_as_written(&file), written, "{path}");
         }
-        let others = [
-            ("run/*/a", "run/app/../../other/a"),
-            ("run/*/a", "run/../a"),
-            ("run/app/*", "run/link/a"),
-            ("run/app/*", "run/app/b/a"),
-            ("run/app/a", "run/app/A"),
-            ("run/*", "run/app/a"),
-        ];
-        for (pattern, path) in others {
-            let pattern = SocketFile::new(&at(pattern)).unwrap();
-            assert!(!pattern.fits(Path::new(&at(path))), "{pattern:?} {path}");
+        assert_eq!(FilePattern::new("run/../a"), None);
+    }
+
+    #[test]
+    fn a_path_that_may_lead_anywhere_is_an_error() {
+        let folder = folder();
+        for path in ["none/../a", "early/../a", "round", "round/a"] {
+            assert!(SocketFile::of(&folder.path().join(path)).is_err(), "{path}");
         }
-        assert_eq!(SocketFile::new("run/../a"), None);
+        // A pattern of such a path names it as it is written.
+        let pattern = FilePattern::new(&format!("{}/round/*", folder.path().display()));
+        assert!(
+            !pattern
+                .unwrap()
+                .names(&SocketFile::of(folder.path()).unwrap())
+        );
     }
 
     #[test]
@@ -120,11 +224,11 @@ mod tests {
             ("./sockets/*", "sockets//a".into()),
             ("sockets/a", format!("../{folder}/sockets/a").into()),
         ] {
-            let pattern = SocketFile::new(pattern).unwrap();
-            assert!(pattern.fits(&path), "{pattern:?} {path:?}");
+            let pattern = FilePattern::new(pattern).unwrap();
+            let file = SocketFile::of(&path).unwrap();
+            assert!(pattern.names(&file), "{pattern:?} {path:?}");
         }
-        let pattern = SocketFile::new("sockets/*").unwrap();
-        assert!(!pattern.fits(Path::new("/sockets/a")));
-        assert!(!pattern.fits(Path::new("*")));
+        let pattern = FilePattern::new("sockets/*").unwrap();
+        assert!(!pattern.names(&SocketFile::of(Path::new("/sockets/a")).unwrap()));
     }
 }

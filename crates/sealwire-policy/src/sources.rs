@@ -228,9 +228,10 @@ fn open(path: &Path) -> Result<(File, Metadata), Unread> {
     let mut options = File::options();
     options.read(true);
     options.custom_flags(OFlags::NONBLOCK.bits() as i32);
+    let leads_nowhere = |part: &Path| part.is_symlink() && !part.exists();
     let file = options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound if !path.is_symlink() => Unread::Missing,
-        io::ErrorKind::NotFound => Unread::NotAFile,
+        io::ErrorKind::NotFound if path.ancestors().any(leads_nowhere) => Unread::NotAFile,
+        io::ErrorKind::NotFound => Unread::Missing,
         _ => Unread::Read(error),
     })?;
     let metadata = file.metadata().map_err(Unread::Read)?;

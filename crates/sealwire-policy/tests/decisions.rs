@@ -300,3 +300,38 @@ fn a_policy_says_what_each_rule_does_and_shows_no_secret() {
         }
     }
 }
+
+/// A link that somebody else wrote leads nobody to plain text.
+#[test]
+fn plain_text_is_for_a_file_and_not_for_a_path_that_leads_to_another() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.path(name).display().to_string();
+    for name in ["open", "closed"] {
+        std::fs::create_dir(at(name)).unwrap();
+    }
+    std::os::unix::fs::symlink(at("closed"), at("open/link")).unwrap();
+    let rule = |pattern: String, mechanism: &str| {
+        format!("[[rule]]\nbind = \"ipc://{pattern}\"\nmechanism = \"{mechanism}\"\n")
+    };
+    let plain = rule(at("open/*/a"), "plain-text") + &rule(at("open/*"), "plain-text");
+    let closed = rule("*".into(), "curve");
+    let policy = folder.parse(&format!("version = 1\n{plain}{closed}"));
+    let policy = policy.unwrap();
+    let bound = |policy, path: &str| {
+        let endpoint = format!("ipc://{}", at(path));
+        decided(policy, Role::Bind, &endpoint, SocketType::Rep, Own::Nothing)
+    };
+    assert_eq!(bound(&policy, "open/a"), "program");
+    for path in ["open/link/a", "closed/a", "open/../closed/a"] {
+        assert!(bound(&policy, path).contains("leaves CURVE to the program"));
+    }
+    // Before the rule that names all of them.
+    assert!(bound(&policy, "open/none/../a").contains("nobody can say where its path leads"));
+    let policy = folder
+        .parse(&format!("version = 1\n{closed}{plain}"))
+        .unwrap();
+    assert!(bound(&policy, "open/none/../a").contains("leaves CURVE"));
+    let elsewhere = SERVER.replace("tcp://*:5555", "tcp://*:1");
+    let policy = folder.parse(&format!("version = 1\n{elsewhere}")).unwrap();
+    assert_eq!(bound(&policy, "open/none/../a"), "program");
+}

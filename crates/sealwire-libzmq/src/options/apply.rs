@@ -226,7 +226,8 @@ impl Settings {
             .backlog(u32::try_from(self.int(number::BACKLOG)).unwrap_or(0).max(1))
             .tcp_keep_alive(self.keep_alive());
         let builder = match (interval, self.int(number::RECONNECT_STOP)) {
-            (-1, _) => builder.reconnect_stop(ReconnectStop::ALWAYS),
+            // As libzmq, which takes 0 for that too.
+            (-1 | 0, _) => builder.reconnect_stop(ReconnectStop::ALWAYS),
             (_, stop) => builder.reconnect_stop(ReconnectStop {
                 connection_refused: stop & 1 != 0,
                 handshake_failed: stop & 2 != 0,

@@ -182,6 +182,22 @@ mod tests {
             (&[(SERVERKEY, &key), (SERVER, &OFF)], true),
             (&[(SERVERKEY, &key), (number::PLAIN_SERVER, &OFF)], true),
             (&[(SERVERKEY, &key), (number::CURVE_SERVER, &OFF)], true),
+            (
+                &[
+                    (SERVERKEY, &key),
+                    (number::CURVE_SERVER, &ON),
+                    (number::CURVE_SERVER, &OFF),
+                ],
+                true,
+            ),
+            (
+                &[
+                    (ALLOW, &key),
+                    (number::PLAIN_SERVER, &ON),
+                    (number::PLAIN_SERVER, &OFF),
+                ],
+                false,
+            ),
         ] {
             assert_eq!(is_complete(options), complete, "{options:?}");
         }

@@ -247,10 +247,25 @@ impl Settings {
             number::CURVE_PUBLICKEY | number::CURVE_SECRETKEY => (Mechanism::Curve, self.as_server),
             _ => return,
         };
-        // libzmq's own options fall back to plain text, which nobody has asked for where BLAKE3 is set.
-        if mechanism != Mechanism::Null || !is_blake3 {
-            (self.mechanism, self.as_server) = (mechanism, as_server);
-        }
+        (self.mechanism, self.as_server) = match mechanism {
+            // libzmq's own options fall back to plain text, which nobody has asked for who has set some of BLAKE3.
+            Mechanism::Null if is_blake3 => return,
+            Mechanism::Null if self.has_blake3() => {
+                (Mechanism::Blake3, self.flag(number::BLAKE3_SERVER))
+            }
+            mechanism => (mechanism, as_server),
+        };
+    }
+
+    /// Whether a key, a list or a side of BLAKE3 is set.
+    fn has_blake3(&self) -> bool {
+        let key = [number::BLAKE3_SECRETKEY, number::BLAKE3_SERVERKEY];
+        let keys = [number::BLAKE3_ADDITIONAL_SECRETKEY, number::BLAKE3_ALLOW];
+        let flags = [number::BLAKE3_SERVER, number::BLAKE3_ANYONE];
+        key.iter().any(|key| *self.key(*key) != [0; 32])
+            || keys.iter().any(|keys| !self.keys(*keys).is_empty())
+            || flags.iter().any(|flag| self.flag(*flag))
+            || !self.bytes(number::BLAKE3_ALLOW_FILE).is_empty()
     }
 
     /// The keys of an option with one more, or none.

@@ -237,7 +237,9 @@ impl Socket {
         let endpoint = self.parse_with_source(text)?;
         self.check_threads(&endpoint)?;
         let mut endpoints = self.endpoints();
-        if once && endpoints.connected.contains_key(text) {
+        // One that the engine gave up is not there any more.
+        let is_there = || self.inner.connected_endpoints().contains(&endpoint);
+        if once && endpoints.connected.contains_key(text) && is_there() {
             return Ok(None);
         }
         let (given, mechanism) = self.under_rules(Role::Connect, &endpoint, |settings| {

@@ -187,18 +187,31 @@ fn a_file_in_place_of_the_one_that_is_named_leaves_other_variables() {
 #[test]
 fn only_a_file_holds_rules_and_no_other_is_waited_for() {
     let machine = Machine::new();
-    let path = machine.path("rules");
-    let of_system = || machine.sources(&[]);
-    rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR, 0).unwrap();
-    for link in ["/nowhere", &path, "/dev/null", &machine.path("")] {
-        let _ = fs::remove_file(machine.path("system"));
-        std::os::unix::fs::symlink(link, machine.path("system")).unwrap();
-        for sources in [of_system(), machine.sources(&[(CONFIG, link)])] {
-            let said = fault(&sources);
-            let reasons = ["is not a file", "there is no such file"];
-            assert!(reasons.iter().any(|reason| said.contains(reason)), "{said}");
-        }
+    let path = machine.path("pipe");
+    let (pipe, folder) = (path.as_str(), machine.path(""));
+    rustix::fs::mknodat(CWD, pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+    for file in [pipe, "/dev/null", &folder] {
+        let said = fault(&machine.sources(&[(CONFIG, file)]));
+        assert!(said.contains("is not a file"), "{said}");
     }
+    let mut sources = machine.sources(&[]);
+    let link = machine.path("link");
+    for (to, file) in [
+        (pipe, "link"),
+        ("/dev/null", "link"),
+        (&folder, "link"),
+        ("/nowhere", "link"),
+        ("/nowhere", "link/rules"),
+    ] {
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(to, &link).unwrap();
+        sources.system_file = machine.path(file).into();
+        let said = fault(&sources);
+        let reasons = ["is not a file", "belongs to user"];
+        assert!(reasons.iter().any(|reason| said.contains(reason)), "{said}");
+    }
+    sources.system_file = machine.path("absent/rules").into();
+    assert!(sources.read().unwrap().is_none());
 }
 
 #[test]

@@ -219,7 +219,7 @@ pub fn read_key_pair(path: impl AsRef<Path>) -> Result<KeyPair, KeyFileError> {
 ///
 /// # Errors
 ///
-/// [`KeyFileError::Missing`], [`KeyFileError::NotAKey`], [`KeyFileError::Mismatch`].
+/// [`KeyFileError::Missing`], [`KeyFileError::NotAKey`], [`KeyFileError::Ambiguous`], [`KeyFileError::Mismatch`].
 pub fn parse_key_pair(origin: impl AsRef<Path>, text: &str) -> Result<KeyPair, KeyFileError> {
     key_pair_in(origin.as_ref(), text)
 }

@@ -140,14 +140,20 @@ fn the_last_option_for_a_mechanism_decides_and_keys_never_mean_plain_text() {
         (PLAIN_USERNAME, None, Mechanism::Null, false),
         (BLAKE3_SERVERKEY, Some(&[9; 32]), Mechanism::Blake3, false),
         (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
+        // Keys of BLAKE3 are there still.
+        (CURVE_SERVER, Some(&off[..]), Mechanism::Blake3, false),
+        (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
         (BLAKE3_SECRETKEY, Some(&[9; 32]), Mechanism::Blake3, true),
         // Keys are there still, and nobody has asked for plain text.
         (BLAKE3_SERVER, Some(&off[..]), Mechanism::Blake3, false),
         (BLAKE3_SERVER, Some(&on[..]), Mechanism::Blake3, true),
     ];
     let mut settings = Settings::default();
-    settings.set(BLAKE3_ANYONE, Some(&on)).unwrap();
     for (step, (option, given, mechanism, server)) in steps.into_iter().enumerate() {
+        if option == BLAKE3_SERVERKEY {
+            // A server lacks nothing from here on.
+            settings.set(BLAKE3_ANYONE, Some(&on)).unwrap();
+        }
         settings.set(option, given).unwrap();
         assert_eq!(settings.mechanism(), mechanism, "step {step}");
         assert_eq!(settings.is_server(), server, "step {step}");

@@ -1,6 +1,7 @@
 //! Peers that come, go and have no room.
 
 use super::*;
+use crate::polling::{Item, Source, poll};
 
 /// What the socket says of the last connection that it did not have.
 fn last_failure(socket: &Socket) -> String {
@@ -13,11 +14,12 @@ fn may_send(socket: &Socket) -> bool {
     i32::from_ne_bytes(events[..].try_into().unwrap()) & i32::from(POLLOUT) != 0
 }
 
-/// Sends until the other end has received something.
-fn gets_through(from: &Socket, to: &Socket) {
+/// Sends a text until the other end has received it.
+fn gets_through(from: &Socket, to: &Socket, text: &'static str) {
     eventually(|| {
-        let _ = from.send(&mut Frames::single("through"), DONTWAIT);
-        to.receive(DONTWAIT).is_ok()
+        let _ = from.send(&mut Frames::single(text), DONTWAIT);
+        let received = to.receive(DONTWAIT);
+        received.is_ok_and(|received| received.as_bytes() == text.as_bytes())
     });
 }
 
@@ -42,14 +44,12 @@ fn a_client_that_the_server_has_no_place_for_comes_in_when_there_is_one() {
             client
         });
         first.connect(&server.last_endpoint()).unwrap();
-        gets_through(&first, &server);
+        gets_through(&first, &server, "first");
         second.connect(&server.last_endpoint()).unwrap();
         eventually(|| last_failure(&server).contains(reason));
         eventually(|| last_failure(&second).contains(reason));
         first.close();
-        // What the first one had sent.
-        while server.receive(DONTWAIT).is_ok() {}
-        gets_through(&second, &server);
+        gets_through(&second, &server, "second");
     }
 }
 
@@ -151,13 +151,47 @@ fn a_router_that_waits_for_room_may_send_while_some_peer_has_any() {
     mandatory(0);
     assert!(may_send(&router));
     mandatory(1);
-    // A thread that waits is told.
+    let polled = |limit| {
+        let mut items = [Item {
+            source: Source::Socket(router.clone()),
+            events: POLLOUT,
+            happened: 0,
+        }];
+        poll(&mut items, Some(limit)).unwrap()
+    };
+    assert_eq!(polled(Duration::ZERO), 0);
     thread::scope(|scope| {
-        let waits = scope.spawn(|| eventually(|| may_send(&router)));
+        let waits = scope.spawn(|| polled(TIMEOUT));
         while two.receive(DONTWAIT).is_ok() {}
-        waits.join().unwrap();
+        assert_eq!(waits.join().unwrap(), 1);
     });
     drop(one);
+}
+
+/// With 0 as with -1.
+#[test]
+fn a_socket_that_does_not_connect_again_by_itself_can_be_connected_again() {
+    for interval in [0_i32, -1] {
+        let context = Context::without_rules();
+        let client = context.open_briefly(SocketType::Dealer);
+        let set = client.set(number::RECONNECT_IVL, Some(&interval.to_ne_bytes()));
+        set.unwrap();
+        let server = || context.open_briefly(SocketType::Dealer);
+        let first = server();
+        first.bind("tcp://127.0.0.1:*").unwrap();
+        let endpoint = first.last_endpoint();
+        client.connect(&endpoint).unwrap();
+        gets_through(&client, &first, "first");
+        first.close();
+        eventually(|| client.inner.connected_endpoints().is_empty());
+        let second = server();
+        eventually(|| second.bind(&endpoint).is_ok());
+        for _ in 0..2 {
+            client.connect(&endpoint).unwrap();
+        }
+        assert_eq!(client.inner.connected_endpoints().len(), 1);
+        gets_through(&client, &second, "second");
+    }
 }
 
 #[test]
