@@ -80,7 +80,7 @@ FLOORS = {
     ],
     "crates/sealwire-policy": [
         ["fault", "wildcard"],
-        ["document", "socket_file"],
+        ["document", "host", "socket_file"],
         ["pattern"],
         ["protection"],
         ["rule"],

@@ -13,6 +13,7 @@
 
 mod document;
 mod fault;
+mod host;
 mod pattern;
 mod policy;
 mod protection;

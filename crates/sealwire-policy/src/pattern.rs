@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use sealwire::Endpoint;
 
+use crate::host;
 use crate::socket_file::{FilePattern, SocketFile};
 use crate::wildcard::fits;
 
@@ -113,11 +114,16 @@ impl Pattern {
                     _ => return false,
                 };
                 *transport == theirs
-                    && fits_host(host, their_host)
+                    && host::fits(host, their_host)
                     && fits(port, their_port.to_string(), "")
                     && path.as_ref().is_none_or(|path| fits(path, their_path, "/"))
             }
         }
+    }
+
+    /// Whether somebody can be connected to there.
+    pub(crate) fn can_be_connected_to(&self) -> bool {
+        !matches!(&self.parts, Parts::Network { port, .. } if port == "0")
     }
 
     /// Whether what it names can carry a mechanism: datagrams cannot.
@@ -132,51 +138,12 @@ impl Pattern {
     }
 }
 
-fn fits_host(pattern: &str, host: &str) -> bool {
-    if pattern == "*" {
-        return true;
-    }
-    let theirs = address(host);
-    if let Some(ours) = address(pattern) {
-        return theirs == Some(ours);
-    }
-    match (is_of_numbers(pattern), theirs) {
-        (true, Some(address)) => fits(pattern, address.to_string(), ".:"),
-        // `10.0.0.*` means addresses: a name that looks like one is another's to give.
-        (true, None) => false,
-        (false, _) => fits(name(pattern), name(host), ".:"),
-    }
-}
-
-/// Of IPv4 where IPv6 only says the same, and without the link that it is of.
-fn address(text: &str) -> Option<IpAddr> {
-    let (text, _) = text.split_once('%').unwrap_or((text, ""));
-    text.parse().ok().map(|it: IpAddr| it.to_canonical())
-}
-
-/// A name as it is compared: a dot at its end says that it is complete, which all are.
-fn name(host: &str) -> String {
-    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
-}
-
-/// Whether a host is meant to be an address of IPv4, or some of them.
-fn is_of_numbers(host: &str) -> bool {
-    host.bytes()
-        .all(|octet| matches!(octet, b'0'..=b'9' | b'.' | b'*'))
-}
-
 /// Whether some port is written so.
 fn names_a_port(port: &str) -> bool {
     match port.contains('*') {
         true => (0..=u16::MAX).any(|number| fits(port, number.to_string(), "")),
         false => port.parse::<u16>().is_ok() && (port == "0" || !port.starts_with('0')),
     }
-}
-
-/// Whether such a host names any address.
-fn names_an_address(host: &str) -> bool {
-    let is_octet = |part| (0..=u8::MAX).any(|octet| fits(part, octet.to_string(), ""));
-    host == "*" || (host.split('.').count() == 4 && host.split('.').all(is_octet))
 }
 
 impl FromStr for Pattern {
@@ -232,7 +199,7 @@ impl FromStr for Pattern {
             }
             _ => return error("has no valid host; write a name, an address, [IPv6] or *"),
         };
-        if is_of_numbers(host) && !names_an_address(host) {
+        if !host::may_be(host) {
             return error(
                 "has no valid host; an address has four numbers up to 255, without a 0 in front, or * for any",
             );
@@ -317,8 +284,13 @@ mod tests {
             ),
             (
                 "tcp://127.0.0.1:1",
-                &["tcp://127.0.0.1:1", "tcp://[::ffff:127.0.0.1]:1"],
-                &["tcp://localhost:1"],
+                &[
+                    "tcp://127.0.0.1:1",
+                    "tcp://[::ffff:127.0.0.1]:1",
+                    "tcp://127.1:1",
+                    "tcp://0x7f000001:1",
+                ],
+                &["tcp://localhost:1", "tcp://127.2:1"],
             ),
             (
                 "tcp://[::1]:1",

@@ -21,6 +21,8 @@ pub struct Policy {
     locked: bool,
     /// Where it is written, as people are told.
     place: String,
+    /// For an endpoint that no rule names: where the socket binds, and where it connects.
+    remedies: [&'static str; 2],
 }
 
 /// The mechanism that a program has set by itself.
@@ -80,12 +82,17 @@ fn distinguish(rules: &mut [Rule]) {
 }
 
 impl Policy {
-    pub(crate) fn of_variables(rules: Vec<Rule>, place: impl Into<String>) -> Self {
+    pub(crate) fn of_variables(
+        rules: Vec<Rule>,
+        place: impl Into<String>,
+        remedies: [&'static str; 2],
+    ) -> Self {
         Policy {
             rules,
             plain_by_default: false,
             locked: false,
             place: place.into(),
+            remedies,
         }
     }
 
@@ -145,6 +152,7 @@ impl Policy {
             plain_by_default,
             locked,
             place: path.display().to_string(),
+            remedies: ["add one, or default = \"plain-text\""; 2],
         })
     }
 
@@ -204,14 +212,15 @@ impl Policy {
             if self.plain_by_default || !is_network(endpoint) {
                 return Ok(Ruling::AsProgram);
             }
+            let [on_bind, on_connect] = self.remedies;
+            let (does, remedy) = match role {
+                Role::Bind => ("binds", on_bind),
+                Role::Connect => ("connects", on_connect),
+            };
             return refuse(format!(
-                "no rule of {} names it for a {} that {}; add one, or default = \"plain-text\"",
+                "no rule of {} names it for a {} that {does}; {remedy}",
                 self.place,
                 socket_type.name(),
-                match role {
-                    Role::Bind => "binds",
-                    Role::Connect => "connects",
-                },
             ));
         };
         let at = &rule.place;

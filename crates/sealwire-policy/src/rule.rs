@@ -100,6 +100,12 @@ impl Rule {
         };
         let pattern: Pattern = (endpoint.value.parse())
             .map_err(|error| table.fault(endpoint.line, format!("{}: {error}", role.key())))?;
+        if role == Role::Connect && !pattern.can_be_connected_to() {
+            return Err(table.fault(
+                endpoint.line,
+                "connect: nobody listens at port 0; write the port, or :* for any",
+            ));
+        }
         let types = table.texts("types")?;
         let protection = Protection::read(table, folder)?;
         let plain = matches!(protection, Protection::PlainText);

@@ -178,7 +178,15 @@ impl Sources {
         }
         let named = [server_key.map(|_| SERVER_KEY), allow.map(|_| ALLOW)];
         let place: Vec<_> = named.into_iter().flatten().collect();
-        Ok(Some(Policy::of_variables(rules, place.join(" and "))))
+        let remedies = [
+            "set SEALWIRE_ALLOW and SEALWIRE_SECRET_KEY_FILE, or write a file of rules",
+            "set SEALWIRE_SERVER_KEY, or write a file of rules",
+        ];
+        Ok(Some(Policy::of_variables(
+            rules,
+            place.join(" and "),
+            remedies,
+        )))
     }
 }
 

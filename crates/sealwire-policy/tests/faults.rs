@@ -387,3 +387,24 @@ fn a_secret_in_place_of_a_path_is_not_repeated() {
     let fault = fault(&folder, &format!("version = 1\nkey = {written}\n"));
     assert!(!fault.contains(&written[..8]), "{fault}");
 }
+
+#[test]
+fn a_rule_that_is_for_nothing() {
+    let folder = Folder::new();
+    for (endpoint, says) in [
+        ("connect = \"tcp://a:0\"", "nobody listens at port 0"),
+        ("connect = \"tcp://a:05\"", "none begins with a 0"),
+        ("bind = \"tcp://127.1:5\"", "an address has four numbers"),
+        ("bind = \"ipc:///run/../a\"", "goes up"),
+    ] {
+        let rule = format!("version = 1\n[[rule]]\n{endpoint}\nmechanism = \"curve\"\n");
+        let fault = fault(&folder, &rule);
+        assert!(
+            fault.contains(", line 3: ") && fault.contains(says),
+            "{fault}"
+        );
+    }
+    // A port that the program leaves open.
+    let rule = "version = 1\n[[rule]]\nbind = \"tcp://a:0\"\nmechanism = \"curve\"\n";
+    folder.parse(rule).unwrap();
+}

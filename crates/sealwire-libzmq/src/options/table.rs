@@ -147,7 +147,8 @@ options! {
     53 REQ_RELAXED Int(0, MAX, 0), Set, Honoured, Req;
     54 CONFLATE Flag(0), SetAndGet, Honoured;
     55 ZAP_DOMAIN Text(255), SetAndGet, Honoured;
-    56 ROUTER_HANDOVER Int(0, MAX, 0), Set, Honoured, Router;
+    // A REP answers connections, whatever their routing ids, so it takes over from itself.
+    56 ROUTER_HANDOVER Int(0, MAX, 0), Set, Honoured, Router, Rep;
     57 TOS Int(0, MAX, 0), SetAndGet, Honoured;
     58 IPC_FILTER_PID Numbers, Set, Honoured;
     59 IPC_FILTER_UID Numbers, Set, Honoured;

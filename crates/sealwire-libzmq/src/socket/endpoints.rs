@@ -327,12 +327,19 @@ impl Socket {
     fn disconnect_known(&self, text: &str) -> Result<(), Errno> {
         let same = self.endpoints().connected.remove(text);
         self.give_back();
+        let mut ended = false;
         for endpoint in same.ok_or(Errno::NOENT)? {
+            // Within the process it ends with the socket at the other end, as with libzmq.
+            let within = matches!(endpoint, Endpoint::Inproc(_));
             match self.inner.disconnect(endpoint) {
+                Err(Error::UnknownEndpoint(_)) if within => {}
                 // Given up by itself, as reconnecting was switched off.
-                Ok(()) | Err(Error::UnknownEndpoint(_)) => {}
+                Ok(()) | Err(Error::UnknownEndpoint(_)) => ended = true,
                 Err(error) => return Err(self.errno(&error)),
             }
+        }
+        if !ended {
+            return Err(Errno::NOENT);
         }
         Ok(())
     }

@@ -143,6 +143,7 @@ fn an_option_of_one_type_is_refused_for_others() {
             SocketType::Dealer,
         ),
         (number::XPUB_VERBOSE, SocketType::XPub, SocketType::Sub),
+        (number::ROUTER_HANDOVER, SocketType::Rep, SocketType::Dealer),
         (number::REQ_RELAXED, SocketType::Req, SocketType::Rep),
         (number::STREAM_NOTIFY, SocketType::Stream, SocketType::Pair),
     ] {

@@ -246,7 +246,7 @@ fn variables_stand_for_two_rules() {
             client,
             Role::Bind,
             "tcp://*:1",
-            "no rule of SEALWIRE_SERVER_KEY names it",
+            "no rule of SEALWIRE_SERVER_KEY names it for a DEALER that binds; set SEALWIRE_ALLOW",
         ),
         (
             known,
@@ -266,7 +266,7 @@ fn variables_stand_for_two_rules() {
             server,
             Role::Connect,
             "tcp://a:1",
-            "no rule of SEALWIRE_ALLOW names it",
+            "no rule of SEALWIRE_ALLOW names it for a DEALER that connects; set SEALWIRE_SERVER_KEY",
         ),
         (all, Role::Bind, "tcp://*:1", "lets in anyone"),
         (all, Role::Connect, "tcp://a:1", "client of the server"),

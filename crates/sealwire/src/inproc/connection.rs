@@ -47,6 +47,7 @@ pub(super) struct End {
     pub(super) id: u64,
     /// The name that it had when it was bound or connected.
     routing_id: Vec<u8>,
+    pub(super) as_libzmq: bool,
     /// Set once the end is attached, with who is at the other one.
     pipe: OnceLock<(PipeId, Arc<Peer>)>,
 }
@@ -69,6 +70,7 @@ impl InprocConnection {
             core: user.core,
             id: user.id,
             routing_id: user.routing_id,
+            as_libzmq: user.as_libzmq,
             pipe: OnceLock::new(),
         });
         Arc::new(InprocConnection {
@@ -132,7 +134,12 @@ impl InprocConnection {
         if self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
-        self.registry.forget(self);
+        let client = &self.ends[CLIENT];
+        let given_up = self.registry.forget(self);
+        if given_up {
+            // Before its pipe goes, which no queue for another peer follows then.
+            client.core.give_up(client.id);
+        }
         for end in &self.ends {
             if let Some((pipe, peer)) = end.pipe.get() {
                 let by_peer = !end.core.detach(*pipe);
@@ -140,6 +147,9 @@ impl InprocConnection {
                 end.core.hub.emit(Event::Disconnected { peer, by_peer });
             }
             end.core.remove_attachment();
+        }
+        if given_up {
+            client.core.remove_attachment();
         }
         for end in &self.ends {
             self.registry.settle(&end.core);

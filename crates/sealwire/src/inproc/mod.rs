@@ -194,18 +194,26 @@ impl Registry {
     }
 
     pub(crate) fn disconnect(&self, core: &Arc<SocketCore>, name: &str, id: u64) {
-        let mut names = lock(&self.names);
-        if let Some(entry) = names.used.get_mut(name) {
-            entry.clients.retain(|client| client.user.id != id);
-        }
-        names.forget_unused(name);
-        drop(names);
+        let withdrawn = self.take_client(name, id);
         for connection in self.connections(core) {
             if connection.ends[CLIENT].id == id {
                 connection.finish(CLIENT);
             }
         }
-        core.remove_attachment();
+        release(core, usize::from(withdrawn));
+    }
+
+    /// Takes out what one `connect` made, if it is there.
+    fn take_client(&self, name: &str, id: u64) -> bool {
+        let mut names = lock(&self.names);
+        let Some(entry) = names.used.get_mut(name) else {
+            return false;
+        };
+        let before = entry.clients.len();
+        entry.clients.retain(|client| client.user.id != id);
+        let taken = entry.clients.len() < before;
+        names.forget_unused(name);
+        taken
     }
 
     /// Lets the connections of a closing socket send what is queued, and withdraws it from all names. Where messages
@@ -363,10 +371,16 @@ impl Registry {
         }
     }
 
-    /// A connection has ended.
-    fn forget(&self, connection: &InprocConnection) {
+    /// A connection has ended. Its client waits for another socket to be bound, but as libzmq does: then this says whether the
+    /// name was taken out.
+    fn forget(&self, connection: &InprocConnection) -> bool {
         lock(&self.connections).retain(|other| other.number != connection.number);
-        self.unjoin(&connection.name, connection.ends[CLIENT].id);
+        let client = &connection.ends[CLIENT];
+        if client.as_libzmq {
+            return self.take_client(&connection.name, client.id);
+        }
+        self.unjoin(&connection.name, client.id);
+        false
     }
 
     /// Has a client wait for another socket to be bound.

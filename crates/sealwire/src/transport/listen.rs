@@ -102,13 +102,21 @@ fn bind_tcp(
     let address = listener.local_addr()?;
     let host = match host {
         "*" => host.to_owned(),
-        _ => address.ip().to_string(),
+        _ => host_of(&address),
     };
     let listener = BoundListener::Tcp {
         listener,
         is_passed: false,
     };
     Ok((listener, host, address.port()))
+}
+
+/// The address with the link that it is of, without which nobody can connect to it.
+fn host_of(address: &SocketAddr) -> String {
+    match address {
+        SocketAddr::V6(it) if it.scope_id() != 0 => format!("{}%{}", it.ip(), it.scope_id()),
+        address => address.ip().to_string(),
+    }
 }
 
 fn listen_tcp(host: &str, port: u16, options: &SocketOptions) -> io::Result<TcpListener> {
@@ -303,9 +311,21 @@ pub(super) fn unmapped(address: SocketAddr) -> SocketAddr {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::net::SocketAddrV6;
+
     use sealwire_zmtp::SocketType;
 
     use super::*;
+
+    #[test]
+    fn an_address_of_one_link_is_written_with_it() {
+        let address = |scope| SocketAddrV6::new("fe80::1".parse().unwrap(), 1, 0, scope).into();
+        assert_eq!(host_of(&address(0)), "fe80::1");
+        assert_eq!(host_of(&address(3)), "fe80::1%3");
+        assert_eq!(host_of(&SocketAddr::from(([10, 0, 0, 1], 1))), "10.0.0.1");
+        let endpoint: Endpoint = "tcp://[fe80::1%3]:1".parse().unwrap();
+        assert_eq!(endpoint.to_string(), "tcp://[fe80::1%3]:1");
+    }
 
     #[test]
     fn as_libzmq_an_interface_is_listened_on_with_ipv6_where_that_is_allowed() {

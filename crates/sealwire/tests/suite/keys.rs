@@ -294,10 +294,7 @@ fn a_file_for_one_key_has_one() {
     );
     let certificate = format!("curve\n{public_line}{secret_line}");
     for (text, at) in [
-        (
-            format!("{}\n# another\n{}\n", z85.as_str(), z85.as_str()),
-            3,
-        ),
+        (format!("{public}\n# another\n{public}\n"), 3),
         (format!("{public}\nalice\n"), 2),
         (format!("{certificate}{public_line}"), 4),
         (format!("{certificate}{secret_line}"), 4),

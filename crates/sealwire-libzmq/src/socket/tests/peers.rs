@@ -214,3 +214,53 @@ fn a_request_has_something_behind_its_delimiter() {
     assert_eq!(receive(&dealer), b"answer");
     assert_eq!(rep.receive(DONTWAIT).err(), Some(Errno::AGAIN));
 }
+
+/// One of libzmq is not connected again when another socket is bound.
+#[test]
+fn within_the_process_a_connection_ends_with_the_socket_that_was_bound() {
+    let context = Context::without_rules();
+    let open = |socket_type| context.open_briefly(socket_type);
+    let push = open(SocketType::Push);
+    let [stays, goes] = ["inproc://stays", "inproc://goes"].map(|name| {
+        let pull = open(SocketType::Pull);
+        pull.bind(name).unwrap();
+        push.connect(name).unwrap();
+        pull
+    });
+    goes.close();
+    eventually(|| push.inner.connected_endpoints().len() == 1);
+    assert_eq!(push.disconnect("inproc://goes"), Err(Errno::NOENT));
+    for _ in 0..10 {
+        push.send(&mut Frames::single("work"), 0).unwrap();
+        assert_eq!(receive(&stays), b"work");
+    }
+    // One that comes back is connected to once.
+    let again = open(SocketType::Pull);
+    again.bind("inproc://goes").unwrap();
+    push.connect("inproc://goes").unwrap();
+    assert_eq!(push.inner.peers().len(), 2);
+    stays.close();
+    again.close();
+    eventually(|| !may_send(&push));
+    let sent = push.send(&mut Frames::single("work"), DONTWAIT);
+    assert_eq!(sent, Err(Errno::AGAIN));
+    push.close();
+
+    // A name that nobody has yet is waited for.
+    let [one, other] = [(), ()].map(|()| open(SocketType::Pair));
+    one.connect("inproc://pair").unwrap();
+    assert!(may_send(&one));
+    other.bind("inproc://pair").unwrap();
+    send(&one, &["hello"]);
+    assert_eq!(receive(&other), b"hello");
+    // A second one is turned away, and has no connection.
+    let second = open(SocketType::Pair);
+    second.connect("inproc://pair").unwrap();
+    assert!(!may_send(&second));
+    other.close();
+    eventually(|| !may_send(&one));
+    // A context ends, whatever was connected to.
+    for socket in [one, second] {
+        socket.close();
+    }
+}
