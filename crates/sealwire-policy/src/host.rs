@@ -28,7 +28,10 @@ pub(crate) fn may_be(pattern: &str) -> bool {
 
 /// Of IPv4 where IPv6 only says the same, and without the link that it is of.
 fn address(text: &str) -> Option<IpAddr> {
-    let (text, _) = text.split_once('%').unwrap_or((text, ""));
+    let of_link = text.split_once('%').map(|(address, _)| address.parse());
+    if let Some(Ok(address)) = of_link {
+        return Some(IpAddr::V6(address));
+    }
     let address = text.parse().ok().map(|it: IpAddr| it.to_canonical());
     address.or_else(|| abbreviated(text).map(IpAddr::V4))
 }
@@ -36,11 +39,18 @@ fn address(text: &str) -> Option<IpAddr> {
 /// An address of IPv4 as `inet_aton` takes it, and so the system where it is given one: up to four numbers, also octal
 /// and hexadecimal ones, of which the last has the rest of the octets.
 fn abbreviated(text: &str) -> Option<Ipv4Addr> {
-    let number = |part: &str| match part.strip_prefix("0x").or(part.strip_prefix("0X")) {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None if part.starts_with('+') => None,
-        None if part.starts_with('0') => u32::from_str_radix(part, 8).ok(),
-        None => part.parse().ok(),
+    let number = |part: &str| {
+        let hexadecimal = part.strip_prefix("0x").or(part.strip_prefix("0X"));
+        let (digits, radix) = match hexadecimal {
+            Some(digits) => (digits, 16),
+            None if part.starts_with('0') => (part, 8),
+            None => (part, 10),
+        };
+        // No sign.
+        let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        u32::from_str_radix(digits, radix)
+            .ok()
+            .filter(|_| is_number)
     };
     let numbers: Vec<u32> = text.split('.').map(number).collect::<Option<_>>()?;
     let (&last, leading) = numbers.split_last().filter(|(_, it)| it.len() < 4)?;
@@ -114,8 +124,20 @@ mod tests {
             "db",
             "0xg",
             "1.2.3.4.",
+            "0x+1",
         ] {
             assert_eq!(abbreviated(text), None, "{text}");
+        }
+        // Names, which somebody else may give an address.
+        for name in [
+            "10.0.0.1%.evil.example",
+            "10.0.0.1%lo",
+            "0x+a000001",
+            "10.0.0.0x+1",
+            "10.1%x",
+        ] {
+            assert_eq!(address(name), None, "{name}");
+            assert!(!fits("10.0.0.*", name) && !fits("10.0.0.1", name), "{name}");
         }
     }
 }

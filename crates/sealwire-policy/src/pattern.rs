@@ -83,8 +83,10 @@ impl Pattern {
         match (&self.parts, &subject.file) {
             (Parts::File(pattern), Some(file)) => {
                 let file = file.as_ref()?;
-                let written = || !strictly && pattern.names_as_written(file);
-                Ok(pattern.names(file) || written())
+                Ok(match strictly {
+                    true => pattern.names_strictly(file),
+                    false => pattern.names(file),
+                })
             }
             _ => Ok(self.names(subject.endpoint)),
         }

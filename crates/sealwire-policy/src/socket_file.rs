@@ -15,10 +15,10 @@ const MAX_LINKS: usize = 40;
 /// The path of an endpoint.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
-    /// From the root; `None` where it goes up, which may lead elsewhere than it says.
-    written: Option<PathBuf>,
-    /// The same without links.
+    /// Where its links lead.
     real: PathBuf,
+    /// The path before each link was followed.
+    before: Vec<PathBuf>,
 }
 
 impl SocketFile {
@@ -28,14 +28,9 @@ impl SocketFile {
     ///
     /// Where nobody can say to which file it leads.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        let path = match path.is_absolute() {
-            true => path.into(),
-            false => env::current_dir()?.join(path),
-        };
-        Ok(SocketFile {
-            real: real(&path)?,
-            written: (!goes_up(&path)).then(|| path.components().collect()),
-        })
+        let mut before = Vec::new();
+        let real = real(&absolute(path)?, |path| before.push(without_ups(path)))?;
+        Ok(SocketFile { real, before })
     }
 }
 
@@ -49,28 +44,47 @@ impl FilePattern {
     /// Returns `None` for a path that goes up.
     pub(crate) fn new(path: &str) -> Option<Self> {
         let path = PathBuf::from(path);
-        (!goes_up(&path)).then_some(FilePattern { path })
+        let goes_up = path.components().any(|part| part == Component::ParentDir);
+        (!goes_up).then_some(FilePattern { path })
     }
 
-    /// Whether it names this file where its links lead.
+    /// Whether it names this file by any of its paths.
     pub(crate) fn names(&self, file: &SocketFile) -> bool {
-        self.absolute()
-            .is_some_and(|pattern| fits_whole(&real_before_stars(&pattern), &file.real))
-    }
-
-    /// Whether it names the path of this file as it is written.
-    pub(crate) fn names_as_written(&self, file: &SocketFile) -> bool {
-        let written = file.written.as_deref();
-        (written.zip(self.absolute())).is_some_and(|(path, pattern)| fits_whole(&pattern, path))
-    }
-
-    fn absolute(&self) -> Option<PathBuf> {
-        let path = match self.path.is_absolute() {
-            true => self.path.clone(),
-            false => env::current_dir().ok()?.join(&self.path),
+        let Ok(written) = absolute(&self.path) else {
+            return false;
         };
-        Some(path.components().collect())
+        let forms = [real_before_stars(&written), written];
+        let mut paths = file.before.iter().chain([&file.real]);
+        paths.any(|path| forms.iter().any(|form| fits_whole(form, path)))
     }
+
+    /// Whether it names the file itself, which a link of somebody else does not change.
+    pub(crate) fn names_strictly(&self, file: &SocketFile) -> bool {
+        absolute(&self.path).is_ok_and(|pattern| fits_whole(&pattern, &file.real))
+    }
+}
+
+/// The path from the root, each slash once.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let path = match path.is_absolute() {
+        true => path.into(),
+        false => env::current_dir()?.join(path),
+    };
+    Ok(path.components().collect())
+}
+
+/// The path as one goes up who does not look at links.
+fn without_ups(path: &Path) -> PathBuf {
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                found.pop();
+            }
+            part => found.push(part),
+        }
+    }
+    found
 }
 
 fn fits_whole(pattern: &Path, path: &Path) -> bool {
@@ -81,24 +95,22 @@ fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
-fn goes_up(path: &Path) -> bool {
-    path.components().any(|part| part == Component::ParentDir)
-}
-
 /// Follows the links of a pattern as far as it names one path. What this process may not look into it cannot reach by that
 /// path.
 fn real_before_stars(pattern: &Path) -> PathBuf {
     let named = pattern.ancestors();
     let mut named = named.filter(|part| !bytes(part).contains(&b'*'));
-    let Some((part, mut found)) = named.find_map(|part| Some((part, real(part).ok()?))) else {
+    let Some((part, mut found)) = named.find_map(|part| Some((part, real(part, |_| {}).ok()?)))
+    else {
         return pattern.into();
     };
     found.extend(pattern.strip_prefix(part).into_iter().flatten());
     found
 }
 
-/// The absolute path without its links. Parts that are not there yet are taken as they are written.
-fn real(path: &Path) -> io::Result<PathBuf> {
+/// The absolute path without its links, and each form of it `before` one was followed. Parts that are not there yet are taken as
+/// they are written.
+fn real(path: &Path, mut before: impl FnMut(&Path)) -> io::Result<PathBuf> {
     let owned = |path: &Path| -> VecDeque<OsString> {
         let parts = path.components();
         parts.map(|part| part.as_os_str().to_owned()).collect()
@@ -113,7 +125,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
             Some(Component::ParentDir) => return Err(io::ErrorKind::NotFound.into()),
             Some(Component::CurDir) | None => {}
             Some(_) => {
-                let before = found.clone();
+                let folder = found.clone();
                 found.push(&part);
                 if !is_there {
                     continue;
@@ -124,10 +136,11 @@ fn real(path: &Path) -> io::Result<PathBuf> {
                         if links > MAX_LINKS {
                             return Err(io::Error::other("it has too many links"));
                         }
+                        before(&found.join(rest.iter().collect::<PathBuf>()));
                         let mut target = owned(&found.read_link()?);
                         target.append(&mut rest);
                         // An absolute one begins with the root.
-                        (rest, found) = (target, before);
+                        (rest, found) = (target, folder);
                     }
                     Ok(_) => {}
                     Err(error) if error.kind() == io::ErrorKind::NotFound => is_there = false,
@@ -167,23 +180,25 @@ mod tests {
     fn a_pattern_names_every_path_of_a_file() {
         let folder = folder();
         let at = |name: &str| format!("{}/{name}", folder.path().display());
-        // Where the links lead, and as it is written.
-        for (pattern, path, real, written) in [
+        // By any of its paths, and the file itself.
+        for (pattern, path, named, strictly) in [
             ("run/app/a", "run/app/a", true, true),
             ("run/app/a", "run//app/./a", true, true),
             ("./run//app/a", "run/app/a", true, true),
-            ("run/app/a", "run/app/../app/a", true, false),
-            ("run/app/a", "other/../run/app/a", true, false),
-            ("run/app/*", "var/app/a", true, false),
+            ("run/app/a", "run/app/../app/a", true, true),
+            ("run/app/a", "other/../run/app/a", true, true),
+            ("run/app/*", "var/app/a", true, true),
             ("var/app/*", "run/app/a", true, false),
-            ("var/app/*", "var/app/a", true, true),
-            ("run/none/a", "var/none/a", true, false),
-            ("other/a", "run/link/a", true, false),
-            ("run/*/a", "run/link/a", false, true),
-            ("run/app/*", "run/link/../run/app/a", true, false),
-            ("run/app/*", "other/file", true, false),
-            ("run/app/*", "other/x*y/a", true, false),
-            ("later/*", "early/a", true, false),
+            ("var/app/*", "var/app/a", true, false),
+            ("run/none/a", "var/none/a", true, true),
+            ("other/a", "run/link/a", true, true),
+            ("run/*/a", "run/link/a", true, false),
+            ("run/*/a", "var/link/a", true, false),
+            ("run/*/a", "run/app/../link/a", true, false),
+            ("run/app/*", "run/link/../run/app/a", true, true),
+            ("run/app/*", "other/file", true, true),
+            ("run/app/*", "other/x*y/a", true, true),
+            ("later/*", "early/a", true, true),
             ("early/*", "later/a", true, false),
             ("run/*/a", "run/app/../../other/a", false, false),
             ("run/*/a", "run/../a", false, false),
@@ -193,9 +208,16 @@ mod tests {
             ("run/*", "run/app/a", false, false),
         ] {
             let pattern = FilePattern::new(&at(pattern)).unwrap();
-            let file = SocketFile::of(Path::new(&at(path))).unwrap();
-            assert_eq!(pattern.names(&file), real, "{pattern:?} {path}");
-            assert_eq!(pattern.names_as_written(&file), written, "{path}");
+            let file = match SocketFile::of(Path::new(&at(path))) {
+                Ok(file) => file,
+                Err(error) => panic!("{path}: {error}"),
+            };
+            assert_eq!(pattern.names(&file), named, "{pattern:?} {path}");
+            assert_eq!(
+                pattern.names_strictly(&file),
+                strictly,
+                "{pattern:?} {path}"
+            );
         }
         assert_eq!(FilePattern::new("run/../a"), None);
     }
@@ -203,16 +225,19 @@ mod tests {
     #[test]
     fn a_path_that_may_lead_anywhere_is_an_error() {
         let folder = folder();
-        for path in ["none/../a", "early/../a", "round", "round/a"] {
+        for path in [
+            "none/../a",
+            "early/../a",
+            "run/link/none/../a",
+            "round",
+            "round/a",
+        ] {
             assert!(SocketFile::of(&folder.path().join(path)).is_err(), "{path}");
         }
         // A pattern of such a path names it as it is written.
         let pattern = FilePattern::new(&format!("{}/round/*", folder.path().display()));
-        assert!(
-            !pattern
-                .unwrap()
-                .names(&SocketFile::of(folder.path()).unwrap())
-        );
+        let file = SocketFile::of(folder.path()).unwrap();
+        assert!(!pattern.unwrap().names(&file));
     }
 
     #[test]

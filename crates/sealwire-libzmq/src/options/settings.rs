@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     /// As libzmq: the last option that was set for one decides. So keys alone mean CURVE, and never plain text.
     mechanism: Mechanism,
     as_server: bool,
+    /// The same as its mechanism was last BLAKE3.
+    is_blake3_server: bool,
 }
 
 impl Default for Settings {
@@ -64,6 +66,7 @@ impl Default for Settings {
             values: TABLE.iter().map(default).collect(),
             mechanism: Mechanism::Null,
             as_server: false,
+            is_blake3_server: false,
         }
     }
 }
@@ -231,7 +234,10 @@ impl Settings {
             number::BLAKE3_SERVER if on => (Mechanism::Blake3, true),
             number::BLAKE3_SERVER if is_blake3 => (Mechanism::Blake3, false),
             // Says nothing of other mechanisms.
-            number::BLAKE3_SERVER => return,
+            number::BLAKE3_SERVER => {
+                self.is_blake3_server = false;
+                return;
+            }
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD if given => (Mechanism::Plain, false),
             number::PLAIN_SERVER | number::CURVE_SERVER => (Mechanism::Null, false),
             number::PLAIN_USERNAME | number::PLAIN_PASSWORD => (Mechanism::Null, self.as_server),
@@ -250,11 +256,12 @@ impl Settings {
         (self.mechanism, self.as_server) = match mechanism {
             // libzmq's own options fall back to plain text, which nobody has asked for who has set some of BLAKE3.
             Mechanism::Null if is_blake3 => return,
-            Mechanism::Null if self.has_blake3() => {
-                (Mechanism::Blake3, self.flag(number::BLAKE3_SERVER))
-            }
+            Mechanism::Null if self.has_blake3() => (Mechanism::Blake3, self.is_blake3_server),
             mechanism => (mechanism, as_server),
         };
+        if self.mechanism == Mechanism::Blake3 {
+            self.is_blake3_server = self.as_server;
+        }
     }
 
     /// Whether a key, a list or a side of BLAKE3 is set.

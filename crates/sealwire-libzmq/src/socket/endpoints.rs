@@ -38,6 +38,18 @@ impl Endpoints {
     pub(super) fn mechanism(&self) -> Option<Mechanism> {
         self.mechanism
     }
+
+    /// Whether there are connections by this text among those that the engine has. Those that it gave up are forgotten.
+    fn are_connected(&mut self, text: &str, mut all: Vec<Endpoint>) -> bool {
+        let Some(same) = self.connected.get_mut(text) else {
+            return false;
+        };
+        same.retain(|endpoint| {
+            let found = all.iter().position(|other| other == endpoint);
+            found.map(|found| all.swap_remove(found)).is_some()
+        });
+        !same.is_empty()
+    }
 }
 
 /// # Errors
@@ -237,9 +249,7 @@ impl Socket {
         let endpoint = self.parse_with_source(text)?;
         self.check_threads(&endpoint)?;
         let mut endpoints = self.endpoints();
-        // One that the engine gave up is not there any more.
-        let is_there = || self.inner.connected_endpoints().contains(&endpoint);
-        if once && endpoints.connected.contains_key(text) && is_there() {
+        if endpoints.are_connected(text, self.inner.connected_endpoints()) && once {
             return Ok(None);
         }
         let (given, mechanism) = self.under_rules(Role::Connect, &endpoint, |settings| {

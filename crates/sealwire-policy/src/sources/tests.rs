@@ -207,8 +207,7 @@ fn only_a_file_holds_rules_and_no_other_is_waited_for() {
         std::os::unix::fs::symlink(to, &link).unwrap();
         sources.system_file = machine.path(file).into();
         let said = fault(&sources);
-        let reasons = ["is not a file", "belongs to user"];
-        assert!(reasons.iter().any(|reason| said.contains(reason)), "{said}");
+        assert!(said.contains("is not a file"), "{said}");
     }
     sources.system_file = machine.path("absent/rules").into();
     assert!(sources.read().unwrap().is_none());

@@ -1,6 +1,7 @@
 //! A connection between two sockets of one process: its ends, and how they part.
 
 use std::collections::VecDeque;
+use std::sync::atomic::fence;
 use std::sync::{Arc, OnceLock};
 
 use super::lane::{Delivered, Ends, Lane};
@@ -50,11 +51,26 @@ pub(super) struct End {
     pub(super) as_libzmq: bool,
     /// Set once the end is attached, with who is at the other one.
     pipe: OnceLock<(PipeId, Arc<Peer>)>,
+    /// Its socket knows that the peer is gone.
+    parted: AtomicBool,
 }
 
 impl End {
     pub(super) fn is(&self, core: &Arc<SocketCore>) -> bool {
         Arc::ptr_eq(&self.core, core)
+    }
+
+    /// Lets its socket know once that the connection has ended, if it was attached.
+    fn part(&self) {
+        // An end that is being attached meanwhile sees that the connection has ended, or is seen here.
+        fence(Ordering::SeqCst);
+        if let Some((pipe, peer)) = self.pipe.get()
+            && !self.parted.swap(true, Ordering::Relaxed)
+        {
+            let by_peer = !self.core.detach(*pipe);
+            let peer = peer.clone();
+            self.core.hub.emit(Event::Disconnected { peer, by_peer });
+        }
     }
 }
 
@@ -72,6 +88,7 @@ impl InprocConnection {
             routing_id: user.routing_id,
             as_libzmq: user.as_libzmq,
             pipe: OnceLock::new(),
+            parted: AtomicBool::new(false),
         });
         Arc::new(InprocConnection {
             registry,
@@ -109,6 +126,10 @@ impl InprocConnection {
         // Set once per side, right here.
         let _ = end.pipe.set((pipe, peer.clone()));
         end.core.hub.emit(Event::Ready { peer });
+        fence(Ordering::SeqCst);
+        if self.ended.load(Ordering::SeqCst) {
+            end.part();
+        }
         Ok(())
     }
 
@@ -141,11 +162,7 @@ impl InprocConnection {
             client.core.give_up(client.id);
         }
         for end in &self.ends {
-            if let Some((pipe, peer)) = end.pipe.get() {
-                let by_peer = !end.core.detach(*pipe);
-                let peer = peer.clone();
-                end.core.hub.emit(Event::Disconnected { peer, by_peer });
-            }
+            end.part();
             end.core.remove_attachment();
         }
         if given_up {

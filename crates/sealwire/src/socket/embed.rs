@@ -23,8 +23,8 @@ use crate::waiting::Readiness;
 /// Makes a socket do as libzmq where that does otherwise: a SUB tells publishers of a topic each time, an XSUB takes
 /// what nobody subscribed to, an empty routing id is announced, types that do not fit each other are connected over `inproc`, a ZAP handler is told the
 /// socket's own routing id and the process of a peer over `ipc`, generated routing ids begin with a random number, and without a ZAP handler only passwords are refused, unless `zap_enforced`. The peer is told
-/// nothing where a handler gave no decision. What came from a peer is discarded as the socket disconnects from it. A peer that broke the protocol, or turned the
-/// socket away in the handshake, is not connected to again, nor is one within the process. `immediate` counts for the network only, a ROUTER with `router_mandatory` may send while some peer has room, a REP takes no
+/// nothing where a handler gave no decision. What came from a peer is discarded as the socket disconnects from it. A peer that broke the protocol or turned the socket away is not connected to
+/// again, nor is one within the process. `immediate` counts for the network only, a ROUTER with `router_mandatory` may send while some peer has room, a REP takes no
 /// request without a frame behind its delimiter, and names and interfaces are listened on with IPv6 where that is allowed and there is an address.
 pub fn as_libzmq(builder: SocketBuilder, zap_enforced: bool) -> SocketBuilder {
     builder.doing_as_libzmq(zap_enforced)

@@ -147,6 +147,11 @@ fn the_last_option_for_a_mechanism_decides_and_keys_never_mean_plain_text() {
         // Keys are there still, and nobody has asked for plain text.
         (BLAKE3_SERVER, Some(&off[..]), Mechanism::Blake3, false),
         (BLAKE3_SERVER, Some(&on[..]), Mechanism::Blake3, true),
+        (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
+        (CURVE_SERVER, Some(&off[..]), Mechanism::Blake3, true),
+        (BLAKE3_SERVERKEY, Some(&[9; 32]), Mechanism::Blake3, false),
+        (CURVE_SERVER, Some(&on[..]), Mechanism::Curve, true),
+        (CURVE_SERVER, Some(&off[..]), Mechanism::Blake3, false),
     ];
     let mut settings = Settings::default();
     for (step, (option, given, mechanism, server)) in steps.into_iter().enumerate() {

@@ -232,7 +232,7 @@ impl IoThread {
             ..
         } = &mut self.reactor;
         let ready_for = session.withdraw(world.registry(), timers, now);
-        let by_the_protocol = end.is_by_the_protocol(ready_for.is_some());
+        let by_the_protocol = end.is_by_the_protocol();
         guard::contain("ending a connection", || {
             let core = session.identity.core.clone();
             session.ended(end);

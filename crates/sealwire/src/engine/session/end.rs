@@ -31,12 +31,10 @@ impl End {
 }
 
 impl End {
-    /// Whether the peer did not keep to the protocol, does not fit, or turned this side away in the handshake. The end of
-    /// the transport and silence are none of these. Behind a handshake that was completed, a peer that turned this side
-    /// away may take it another time: its socket has no place for it now.
-    pub(in crate::engine) fn is_by_the_protocol(&self, was_ready: bool) -> bool {
+    /// Whether the peer did not keep to the protocol, does not fit, or turned this side away. The end of the transport
+    /// and silence are none of these.
+    pub(in crate::engine) fn is_by_the_protocol(&self) -> bool {
         match self {
-            End::Failed(FailureCause::Protocol(ProtocolError::PeerRefused { .. })) => !was_ready,
             End::Failed(FailureCause::Protocol(error)) => !matches!(
                 error,
                 ProtocolError::Closed(_)
@@ -88,13 +86,8 @@ mod tests {
             verified: false,
         };
         let large = ProtocolError::MessageTooLarge { limit: 9 };
-        for was_ready in [false, true] {
-            assert_eq!(
-                End::from(refused.clone()).is_by_the_protocol(was_ready),
-                !was_ready
-            );
-            assert!(End::from(large.clone()).is_by_the_protocol(was_ready));
-        }
+        assert!(End::from(refused).is_by_the_protocol());
+        assert!(End::from(large).is_by_the_protocol());
         let others = [
             End::Clean,
             End::Failed(FailureCause::Internal),
@@ -102,7 +95,6 @@ mod tests {
             ProtocolError::Closed(CloseKind::MidMessage).into(),
             ProtocolError::HandshakeTimeout { step: Step::Ready }.into(),
         ];
-        let by_the_protocol = |end: &End| end.is_by_the_protocol(false);
-        assert!(!others.iter().any(by_the_protocol));
+        assert!(!others.iter().any(End::is_by_the_protocol));
     }
 }
