@@ -35,7 +35,7 @@ enum Parts {
     /// Any name.
     AnyIpc,
     File(FilePattern),
-    /// Behind the `@`.
+    /// With its `@`.
     Abstract(String),
 }
 
@@ -96,7 +96,9 @@ impl Pattern {
     fn names(&self, endpoint: &Endpoint) -> bool {
         match (&self.parts, endpoint) {
             (Parts::AnyIpc, Endpoint::Ipc(_) | Endpoint::IpcAbstract(_)) => true,
-            (Parts::Abstract(name), Endpoint::IpcAbstract(own)) => fits(name, own, "/"),
+            (Parts::Abstract(name), Endpoint::IpcAbstract(own)) => {
+                fits(name, format!("@{own}"), "/")
+            }
             (Parts::AnyIpc | Parts::File(_) | Parts::Abstract(_), _) => false,
             (
                 Parts::Network {
@@ -165,7 +167,7 @@ impl FromStr for Pattern {
             "ipc" => {
                 let parts = match (rest, rest.strip_prefix('@')) {
                     ("*", _) => Parts::AnyIpc,
-                    (_, Some(name)) => Parts::Abstract(name.into()),
+                    (name, Some(_)) => Parts::Abstract(name.into()),
                     (path, None) => match FilePattern::new(path) {
                         Some(pattern) => Parts::File(pattern),
                         None => return error("goes up with ..; write the path without it"),
