@@ -97,17 +97,8 @@ pub(super) fn message(told: &Told, ends: &Ends) -> Message {
 
 /// How much waits for a peer and from it.
 pub(super) fn of_queue(queue: &PeerQueue) -> Message {
-    let values = [sent_and_not_known_to_be_taken(queue), queue.inbound as u64];
+    let values = [queue.outbound, queue.inbound].map(|count| count as u64);
     of_parts(QUEUES, &values, &Ends::of_queue(queue))
-}
-
-/// As libzmq counts: a socket of it hears that messages were taken when these are half of the queue's limit.
-fn sent_and_not_known_to_be_taken(queue: &PeerQueue) -> u64 {
-    let waiting = queue.outbound as u64;
-    match queue.limit.div_ceil(2) as u64 {
-        0 => waiting,
-        half => waiting + queue.taken % half,
-    }
 }
 
 fn of_parts(number: u64, values: &[u64], ends: &Ends) -> Message {
@@ -116,33 +107,4 @@ fn of_parts(number: u64, values: &[u64], ends: &Ends) -> Message {
     let numbers = numbers.map(|number| Frame::copy_from_slice(&number.to_ne_bytes()));
     let ends = [&ends.local, &ends.remote].map(|end| Frame::copy_from_slice(end.as_bytes()));
     Message::multipart(numbers.chain(ends))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_taken_counts_until_it_is_half_of_the_limit() {
-        for (outbound, taken, limit, counted) in [
-            (0, 0, 500, 0),
-            (484, 516, 500, 500),
-            (452, 548, 500, 500),
-            (0, 1_000, 500, 0),
-            (3, 249, 500, 252),
-            (1, 2, 1, 1),
-            (1, 3, 3, 2),
-            (7, 900, 0, 7),
-        ] {
-            let queue = PeerQueue {
-                peer: None,
-                endpoint: None,
-                outbound,
-                taken,
-                limit,
-                inbound: 0,
-            };
-            assert_eq!(sent_and_not_known_to_be_taken(&queue), counted);
-        }
-    }
 }

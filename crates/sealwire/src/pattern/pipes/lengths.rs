@@ -15,10 +15,6 @@ pub struct PeerQueue {
     pub endpoint: Option<Endpoint>,
     /// Messages for it that no connection has taken yet.
     pub outbound: usize,
-    /// Messages that its connection has taken.
-    pub taken: u64,
-    /// Messages that may wait for it; 0 for no limit.
-    pub limit: usize,
     /// Messages from it that the application has not received yet.
     pub inbound: usize,
 }
@@ -34,8 +30,6 @@ impl Pipes {
                 peer: (!pipe.life.is_awaited()).then(|| pipe.peer.clone()),
                 endpoint: None,
                 outbound: pipe.outbound_messages,
-                taken: pipe.measured.traffic.messages_sent,
-                limit: pipe.high_water_marks.send.messages,
                 inbound: pipe.inbound.len(),
             };
             (queue, pipe.provenance.connector)
