@@ -52,6 +52,11 @@ impl Reason {
         }
     }
 
+    /// A pipe, a device or a folder is where a file should be that holds this.
+    pub(crate) fn not_a_file(content: &str) -> Self {
+        format!("is not a file that can be read again; write {content} to one").into()
+    }
+
     /// The same about the value of this key.
     pub(crate) fn of(self, key: &str) -> Self {
         Reason {

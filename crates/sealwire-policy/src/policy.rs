@@ -22,7 +22,7 @@ pub struct Policy {
     /// Where it is written, as people are told.
     place: String,
     /// For an endpoint that no rule names: where the socket binds, and where it connects.
-    remedies: [&'static str; 2],
+    remedies: [String; 2],
 }
 
 /// The mechanism that a program has set by itself.
@@ -85,7 +85,7 @@ impl Policy {
     pub(crate) fn of_variables(
         rules: Vec<Rule>,
         place: impl Into<String>,
-        remedies: [&'static str; 2],
+        remedies: [String; 2],
     ) -> Self {
         Policy {
             rules,
@@ -152,7 +152,7 @@ impl Policy {
             plain_by_default,
             locked,
             place: path.display().to_string(),
-            remedies: ["add one, or default = \"plain-text\""; 2],
+            remedies: [(), ()].map(|()| "add one, or default = \"plain-text\"".into()),
         })
     }
 
@@ -212,7 +212,7 @@ impl Policy {
             if self.plain_by_default || !is_network(endpoint) {
                 return Ok(Ruling::AsProgram);
             }
-            let [on_bind, on_connect] = self.remedies;
+            let [on_bind, on_connect] = &self.remedies;
             let (does, remedy) = match role {
                 Role::Bind => ("binds", on_bind),
                 Role::Connect => ("connects", on_connect),

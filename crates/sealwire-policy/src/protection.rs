@@ -142,11 +142,9 @@ fn holds_key(text: &str) -> bool {
 fn key_file(text: &str, folder: &Path) -> Result<PathBuf, Reason> {
     let path = located(text, folder)?;
     match path.metadata() {
-        Ok(metadata) if !metadata.is_file() => Err(format!(
-            "{} is not a file that can be read again; write the key to one",
-            path.display()
-        )
-        .into()),
+        Ok(metadata) if !metadata.is_file() => {
+            Err(Reason::not_a_file("the key").of(&path.display().to_string()))
+        }
         _ => Ok(path),
     }
 }

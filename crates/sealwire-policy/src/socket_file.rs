@@ -125,7 +125,6 @@ fn real(path: &Path, mut before: impl FnMut(&Path)) -> io::Result<PathBuf> {
             Some(Component::ParentDir) => return Err(io::ErrorKind::NotFound.into()),
             Some(Component::CurDir) | None => {}
             Some(_) => {
-                let folder = found.clone();
                 found.push(&part);
                 if !is_there {
                     continue;
@@ -139,8 +138,9 @@ fn real(path: &Path, mut before: impl FnMut(&Path)) -> io::Result<PathBuf> {
                         before(&found.join(rest.iter().collect::<PathBuf>()));
                         let mut target = owned(&found.read_link()?);
                         target.append(&mut rest);
-                        // An absolute one begins with the root.
-                        (rest, found) = (target, folder);
+                        rest = target;
+                        // An absolute one begins with the root again.
+                        found.pop();
                     }
                     Ok(_) => {}
                     Err(error) if error.kind() == io::ErrorKind::NotFound => is_there = false,

@@ -3,13 +3,11 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use sealwire::PublicKey;
+use sealwire::{PublicKey, keys};
 
 use crate::fault::{Fault, Reason};
 use crate::policy::Policy;
@@ -179,8 +177,8 @@ impl Sources {
         let named = [server_key.map(|_| SERVER_KEY), allow.map(|_| ALLOW)];
         let place: Vec<_> = named.into_iter().flatten().collect();
         let remedies = [
-            "set SEALWIRE_ALLOW and SEALWIRE_SECRET_KEY_FILE, or write a file of rules",
-            "set SEALWIRE_SERVER_KEY, or write a file of rules",
+            format!("set {ALLOW} and {SECRET_KEY_FILE}, or write a file of rules"),
+            format!("set {SERVER_KEY}, or write a file of rules"),
         ];
         Ok(Some(Policy::of_variables(
             rules,
@@ -211,9 +209,7 @@ impl Unread {
                 Reason::from("cannot be read: there is no such file; write it, or do not name it")
             }
             Unread::Read(error) => Reason::of_reading(&error),
-            Unread::NotAFile => {
-                "is not a file that can be read again; write the rules to one".into()
-            }
+            Unread::NotAFile => Reason::not_a_file("the rules"),
             Unread::TooLarge => {
                 format!("has more than {MAX_FILE} bytes; it is not a file of rules").into()
             }
@@ -231,28 +227,17 @@ impl Unread {
     }
 }
 
-/// Opens a regular file. A pipe is not waited for.
-fn open(path: &Path) -> Result<(File, Metadata), Unread> {
-    let mut options = File::options();
-    options.read(true);
-    options.custom_flags(OFlags::NONBLOCK.bits() as i32);
-    let leads_nowhere = |part: &Path| part.is_symlink() && !part.exists();
-    let file = options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound if path.ancestors().any(leads_nowhere) => Unread::NotAFile,
-        io::ErrorKind::NotFound => Unread::Missing,
-        _ => Unread::Read(error),
-    })?;
-    let metadata = file.metadata().map_err(Unread::Read)?;
-    match metadata.is_file() {
-        true => Ok((file, metadata)),
-        false => Err(Unread::NotAFile),
-    }
-}
-
 /// Reads a file of rules, that nobody may change but those who are meant to: for that of the machine `owner` alone,
 /// for others its owner and group.
 fn read_file(path: &Path, owner: Option<u32>) -> Result<String, Unread> {
-    let (file, metadata) = open(path)?;
+    let leads_nowhere = |part: &Path| part.is_symlink() && !part.exists();
+    let file = keys::open_regular(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if path.ancestors().any(leads_nowhere) => Unread::NotAFile,
+        io::ErrorKind::NotFound => Unread::Missing,
+        io::ErrorKind::InvalidInput => Unread::NotAFile,
+        _ => Unread::Read(error),
+    })?;
+    let metadata = file.metadata().map_err(Unread::Read)?;
     if let Some(owner) = owner
         && metadata.uid() != owner
     {

@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     /// As libzmq: the last option that was set for one decides. So keys alone mean CURVE, and never plain text.
     mechanism: Mechanism,
     as_server: bool,
-    /// The same as its mechanism was last BLAKE3.
+    /// `as_server` as it was when BLAKE3 was last the mechanism.
     is_blake3_server: bool,
 }
 
@@ -254,9 +254,10 @@ impl Settings {
             _ => return,
         };
         (self.mechanism, self.as_server) = match mechanism {
-            // libzmq's own options fall back to plain text, which nobody has asked for who has set some of BLAKE3.
-            Mechanism::Null if is_blake3 => return,
-            Mechanism::Null if self.has_blake3() => (Mechanism::Blake3, self.is_blake3_server),
+            // libzmq's own options fall back to plain text. A program that has set some of BLAKE3 did not ask for that.
+            Mechanism::Null if is_blake3 || self.has_blake3() => {
+                (Mechanism::Blake3, self.is_blake3_server)
+            }
             mechanism => (mechanism, as_server),
         };
         if self.mechanism == Mechanism::Blake3 {
@@ -266,11 +267,11 @@ impl Settings {
 
     /// Whether a key, a list or a side of BLAKE3 is set.
     fn has_blake3(&self) -> bool {
-        let key = [number::BLAKE3_SECRETKEY, number::BLAKE3_SERVERKEY];
-        let keys = [number::BLAKE3_ADDITIONAL_SECRETKEY, number::BLAKE3_ALLOW];
+        let keys = [number::BLAKE3_SECRETKEY, number::BLAKE3_SERVERKEY];
+        let lists = [number::BLAKE3_ADDITIONAL_SECRETKEY, number::BLAKE3_ALLOW];
         let flags = [number::BLAKE3_SERVER, number::BLAKE3_ANYONE];
-        key.iter().any(|key| *self.key(*key) != [0; 32])
-            || keys.iter().any(|keys| !self.keys(*keys).is_empty())
+        keys.iter().any(|key| *self.key(*key) != [0; 32])
+            || lists.iter().any(|list| !self.keys(*list).is_empty())
             || flags.iter().any(|flag| self.flag(*flag))
             || !self.bytes(number::BLAKE3_ALLOW_FILE).is_empty()
     }

@@ -18,10 +18,8 @@ use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
 use zeroize::Zeroizing;
 
 use certificate::Certificate;
-pub(crate) use reading::{
-    MAX_FILE_SIZE, check_mode, open_regular, read_bounded, read_opened_secret,
-};
-pub use reading::{Readers, read_public_file, read_secret_file};
+pub(crate) use reading::{MAX_FILE_SIZE, check_mode, read_bounded, read_opened_secret};
+pub use reading::{Readers, open_regular, read_public_file, read_secret_file};
 pub use seed::key_pair_from_seed;
 
 /// A key file cannot be read or written.

@@ -94,8 +94,12 @@ pub(crate) fn read_opened_secret(
     read_bounded(file, path, MAX_FILE_SIZE)
 }
 
-/// Opens a file, and nothing but a regular one: a pipe among the files would make the reader wait.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+/// Opens a file, and nothing but a regular one: a pipe would make the reader wait.
+///
+/// # Errors
+///
+/// [`InvalidInput`](io::ErrorKind::InvalidInput) for what is there and not a regular file; those of the system.
+pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
