@@ -126,6 +126,13 @@ fn measurements(python: bool) -> Vec<Measurement> {
     ] {
         all.push(pair("lat", "tcp", size, count, false));
     }
+    // Both columns are the same program: it has no library.
+    let (size, count) = SIZES[7];
+    all.push(single(
+        &format!("system alone, lat {size} B"),
+        &["bare_lat", &size.to_string(), &count.to_string()],
+        Figure::Latency,
+    ));
     for (size, count) in SIZES {
         // Without a copy for each, so that these few would be over in some milliseconds.
         let count = (count * 2).max(INPROC_LEAST);
@@ -169,13 +176,15 @@ fn measurements(python: bool) -> Vec<Measurement> {
         Figure::Throughput,
     ));
     if python {
-        for size in ["64", "1024"] {
-            let name = format!("pyzmq, one by one, {size} B");
-            all.push(single(
-                &name,
-                &["one_by_one.py", size, "200000"],
-                Figure::Throughput,
-            ));
+        for between in ["processes", "threads"] {
+            for size in ["64", "1024"] {
+                let name = format!("pyzmq, one by one, between {between}, {size} B");
+                all.push(single(
+                    &name,
+                    &["one_by_one.py", size, "200000", between],
+                    Figure::Throughput,
+                ));
+            }
         }
     }
     all
