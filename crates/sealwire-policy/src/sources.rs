@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use sealwire::{PublicKey, keys};
+use strsim::damerau_levenshtein;
 
 use crate::fault::{Fault, Reason};
 use crate::policy::Policy;
@@ -26,6 +27,7 @@ const SECRET_KEY_FILE: &str = "SEALWIRE_SECRET_KEY_FILE";
 const ALLOW: &str = "SEALWIRE_ALLOW";
 /// Not read, so that nobody believes that it was.
 const SECRET_KEY: &str = "SEALWIRE_SECRET_KEY";
+const NAMES: [&str; 5] = [CONFIG, SERVER_KEY, SECRET_KEY_FILE, ALLOW, SECRET_KEY];
 
 /// What a policy is read from.
 #[derive(Debug, Clone)]
@@ -34,6 +36,8 @@ pub struct Sources {
     variables: Vec<(&'static str, OsString)>,
     /// The first that is set and does not count.
     ignored: Option<&'static str>,
+    /// A variable that does not count, and the one that was meant.
+    mistyped: Option<(String, &'static str)>,
     system_file: PathBuf,
     /// The user who has to own it.
     system_owner: u32,
@@ -43,18 +47,27 @@ impl Sources {
     /// Returns those of this process. A process that runs with rights of others than the user who started it
     /// (`secure`) is not told anything by its environment.
     pub fn of_process(secure: bool) -> Self {
-        Self::of_variables(secure, env::var_os)
+        Self::of_environment(secure, env::vars_os())
     }
 
-    fn of_variables(secure: bool, value: impl Fn(&'static str) -> Option<OsString>) -> Self {
-        let names = [CONFIG, SERVER_KEY, SECRET_KEY_FILE, ALLOW, SECRET_KEY];
-        let set = names
-            .into_iter()
-            .filter_map(|name| Some((name, value(name)?)));
-        let (ignored, variables): (Vec<_>, Vec<_>) = set.partition(|_| secure);
+    fn of_environment(
+        secure: bool,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        let (mut set, mut mistyped) = (Vec::new(), None);
+        for (name, value) in environment {
+            if let Some(known) = NAMES.into_iter().find(|known| name == *known) {
+                set.push((known, value));
+            } else if mistyped.is_none() && !secure {
+                mistyped = name.into_string().ok().and_then(meant);
+            }
+        }
+        set.sort_by_key(|(known, _)| NAMES.iter().position(|name| name == known));
+        let (ignored, variables): (Vec<_>, Vec<_>) = set.into_iter().partition(|_| secure);
         Sources {
             variables,
             ignored: ignored.first().map(|(name, _)| *name),
+            mistyped,
             system_file: SYSTEM_FILE.into(),
             system_owner: 0,
         }
@@ -78,7 +91,7 @@ impl Sources {
     /// # Errors
     ///
     /// Any fault in what is named: a file that is not there, a key of the file that is unknown, missing, there twice or of another
-    /// type, keys and lists that cannot be read, variables that contradict each other.
+    /// type, keys and lists that cannot be read, variables that contradict each other or have nearly the name of one.
     pub fn read(&self) -> Result<Option<Policy>, Fault> {
         // Before anything else, as a file that cannot be read may be one that is locked.
         let of_system = match read_file(&self.system_file, Some(self.system_owner)) {
@@ -110,6 +123,14 @@ impl Sources {
     }
 
     fn policy_of_variables(&self) -> Result<Option<Policy>, Fault> {
+        if let Some((name, meant)) = &self.mistyped {
+            return Err(Fault::new(
+                name,
+                format!(
+                    "no variable has this name, and {meant} has nearly; set that, or unset this"
+                ),
+            ));
+        }
         if self.variables.iter().any(|(name, _)| *name == SECRET_KEY) {
             return Err(Fault::new(
                 SECRET_KEY,
@@ -186,6 +207,23 @@ impl Sources {
             remedies,
         )))
     }
+}
+
+/// The variable that this one was meant to be, if it is nearly that: two letters at most are wrong, missing or in one
+/// another's place, whatever their case, or it has `_FILE` behind it.
+fn meant(name: String) -> Option<(String, &'static str)> {
+    let letters = |name: &str| name.replace(['_', '-'], "").to_uppercase();
+    let of_file = ["_FILE", "_PATH"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end));
+    let near = |known: &&str| {
+        [Some(&*name), of_file]
+            .into_iter()
+            .flatten()
+            .any(|name| damerau_levenshtein(&letters(name), &letters(known)) <= 2)
+    };
+    let meant = NAMES.into_iter().find(near)?;
+    Some((name, meant))
 }
 
 /// Why a file of rules was not read.

@@ -51,7 +51,7 @@ fn replace(place: *mut Msg, with: Msg) -> Result<(), Errno> {
 /// `zmq_msg_init`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_init(place: *mut Msg) -> c_int {
-    guard::status(|| put(place, Msg::new()))
+    guard::status(|| begin(place, 0))
 }
 
 /// `zmq_msg_init_size`.

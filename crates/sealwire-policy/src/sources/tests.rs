@@ -38,6 +38,7 @@ impl Machine {
                 .map(|(name, value)| (*name, OsString::from(value)))
                 .collect(),
             ignored: None,
+            mistyped: None,
             system_file: self.path("system").into(),
             system_owner: fs::metadata(self.folder.path()).unwrap().uid(),
         }
@@ -147,7 +148,8 @@ fn the_environment_overrides_the_file_of_the_machine_unless_that_is_locked() {
 #[test]
 fn a_process_with_rights_of_others_is_not_told_anything_by_its_environment() {
     let of = |secure, set: &[&str]| {
-        Sources::of_variables(secure, |name| set.contains(&name).then(|| "x".into()))
+        let set = set.iter().map(|name| (OsString::from(name), "x".into()));
+        Sources::of_environment(secure, set)
     };
     for (set, ignored) in [
         (&[][..], None),
@@ -168,6 +170,46 @@ fn a_process_with_rights_of_others_is_not_told_anything_by_its_environment() {
         (sources.system_file.to_str(), sources.system_owner),
         (Some(SYSTEM_FILE), 0)
     );
+}
+
+#[test]
+fn a_variable_that_has_nearly_the_name_of_one_is_a_fault() {
+    let machine = Machine::new();
+    let of = |secure, name: &str| {
+        let mut sources = Sources::of_environment(secure, [(name.into(), "x".into())]);
+        sources.system_file = machine.path("system").into();
+        sources
+    };
+    for (name, meant) in [
+        ("SEALWIRE_SERVERKEY", SERVER_KEY),
+        ("SEALWIRE_SERVER_KEY_FILE", SERVER_KEY),
+        ("SEALWIRE_SECRET_KEYFILE", SECRET_KEY_FILE),
+        ("SEALWIRE_SECRET_KEY_PATH", SECRET_KEY),
+        ("SEALWIRE_CONIFG", CONFIG),
+        ("SEALWIRE_CONF", CONFIG),
+        ("SEALWIRE_CONFIG_FILE", CONFIG),
+        ("SEALWIER_CONFIG", CONFIG),
+        ("sealwire_config", CONFIG),
+        ("SEALWIRE_ALOW", ALLOW),
+        ("SEALWIRE_ALLOWED", ALLOW),
+    ] {
+        let said = fault(&of(false, name));
+        let expected = format!("{name}: no variable has this name, and {meant} has nearly");
+        assert!(said.contains(&expected), "{said}");
+        assert!(of(true, name).read().unwrap().is_none(), "{name}");
+    }
+    // Others have names of their own, as those that a cluster gives to a service of this name.
+    for name in [
+        "SEALWIRE_LOG",
+        "SEALWIRE_VERIFY",
+        "SEALWIRE_PORT",
+        "SEALWIRE_SERVICE_HOST",
+        "SEALWIRE_SERVER_PORT",
+        "SEALWIRE_SEEDS",
+        "PATH",
+    ] {
+        assert!(of(false, name).read().unwrap().is_none(), "{name}");
+    }
 }
 
 #[test]
