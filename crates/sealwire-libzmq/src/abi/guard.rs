@@ -22,11 +22,19 @@ pub(super) fn status(operation: impl FnOnce() -> Result<(), Errno>) -> c_int {
 #[inline]
 pub(super) fn value<T>(failed: T, operation: impl FnOnce() -> Result<T, Errno>) -> T {
     let before = Errno(zmq_errno());
+    in_memory(failed, || {
+        let value = operation()?;
+        set_errno(before);
+        Ok(value)
+    })
+}
+
+/// The same for what asks the system for nothing, and so leaves `errno` as it is: a program calls that several times for
+/// each message.
+#[inline]
+pub(super) fn in_memory<T>(failed: T, operation: impl FnOnce() -> Result<T, Errno>) -> T {
     let error = match catch_unwind(AssertUnwindSafe(operation)) {
-        Ok(Ok(value)) => {
-            set_errno(before);
-            return value;
-        }
+        Ok(Ok(value)) => return value,
         Ok(Err(error)) => error,
         Err(_) => Errno::FAULT,
     };
@@ -52,5 +60,10 @@ mod tests {
             (status(|| Err(Errno::TERM)), zmq_errno()),
             (-1, Errno::TERM.0)
         );
+        assert_eq!(
+            (in_memory(-1, || Err(Errno::AGAIN)), zmq_errno()),
+            (-1, Errno::AGAIN.0)
+        );
+        assert_eq!((in_memory(-1, || Ok(7)), zmq_errno()), (7, Errno::AGAIN.0));
     }
 }

@@ -51,7 +51,7 @@ fn replace(place: *mut Msg, with: Msg) -> Result<(), Errno> {
 /// `zmq_msg_init`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_init(place: *mut Msg) -> c_int {
-    guard::status(|| begin(place, 0))
+    guard::in_memory(-1, || begin(place, 0).map(|()| 0))
 }
 
 /// `zmq_msg_init_size`.
@@ -119,13 +119,13 @@ pub extern "C" fn zmq_msg_copy(to: *mut Msg, from: *mut Msg) -> c_int {
 /// `zmq_msg_data`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_data(place: *mut Msg) -> *mut c_void {
-    guard::value(ptr::null_mut(), || Ok(message(place)?.data()))
+    guard::in_memory(ptr::null_mut(), || Ok(message(place)?.data()))
 }
 
 /// `zmq_msg_size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn zmq_msg_size(place: *const Msg) -> usize {
-    guard::value(0, || Ok(message(place.cast_mut())?.size()))
+    guard::in_memory(0, || Ok(message(place.cast_mut())?.size()))
 }
 
 /// `zmq_msg_more`.
