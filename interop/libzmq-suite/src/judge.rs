@@ -15,7 +15,7 @@ use crate::unity::{END, Outcomes, Report};
 const REPEATS: usize = 3;
 /// What differs is run as often again. `test_hwm_pubsub` wants a sender that is faster than its connection, which it is in
 /// one run and not in the next.
-const AGAIN: usize = 12;
+const AGAIN: usize = 40;
 
 /// The two libraries, each a folder with its `libzmq.so.5`.
 pub(crate) struct Libraries {
