@@ -13,9 +13,6 @@ use crate::unity::{END, Outcomes, Report};
 
 /// How often a case is repeated before a difference counts.
 const REPEATS: usize = 3;
-/// What differs is run as often again. `test_hwm_pubsub` wants a sender that is faster than its connection, which it is in
-/// one run and not in the next.
-const AGAIN: usize = 40;
 
 /// The two libraries, each a folder with its `libzmq.so.5`.
 pub(crate) struct Libraries {
@@ -60,7 +57,7 @@ pub(crate) fn confirmed(
     first: &Report,
 ) -> Result<Vec<(String, String, String)>, Failure> {
     let mut suspects = differences(expected, &first.outcomes);
-    for _ in 0..AGAIN {
+    for _ in 0..REPEATS {
         if suspects.is_empty() {
             break;
         }

@@ -9,7 +9,6 @@ use mio::Registry;
 
 use super::Session;
 use super::end::End;
-use super::pauses::Pauses;
 use super::transport::Pieces;
 use crate::limits::LONG_FRAME;
 use crate::pattern::More;
@@ -70,7 +69,7 @@ impl Session {
     /// Writes up to `limit` times.
     pub(in crate::engine) fn write_directly(&mut self, limit: usize) {
         if self.phase.is_open()
-            && let Err(end) = self.write(limit, Pieces::Short, Pauses::NONE)
+            && let Err(end) = self.write(limit, Pieces::Short)
         {
             self.phase.end(end);
         }
