@@ -26,6 +26,8 @@ pub(super) struct Reactor {
     /// The same for datagrams.
     pub(super) datagram: Vec<u8>,
     pub(super) became_ready: Vec<(Origin, SessionKey)>,
+    /// Other sources than the one that is served have something to do now.
+    pub(super) others_wait: bool,
 }
 
 impl Reactor {
@@ -42,6 +44,7 @@ impl Reactor {
             spare: BytesMut::new(),
             datagram: Vec::new(),
             became_ready: Vec::new(),
+            others_wait: false,
         }
     }
 

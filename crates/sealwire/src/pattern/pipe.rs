@@ -16,6 +16,7 @@ use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Group, Item, cost_of};
 use super::link::Link;
 use super::pipe_state::{Carriage, Input, Life, Output};
+use super::pipes::Burst;
 use super::signals::{LinkSignal, Signals};
 use super::waits::Clock;
 use crate::account::{Exceeded, Kind};
@@ -74,6 +75,7 @@ pub(super) struct Pipe {
     /// It was told that the peer has subscribed.
     pub(super) subscribed: bool,
     pub(super) life: Life,
+    pub(super) burst: Burst,
     pub(super) measured: Measured,
     pub(super) clock: Clock,
     /// When the peer came, by that clock.

@@ -10,6 +10,7 @@
 //! Dropped frames go the same way ([`Pipes::discard`]): their owner may be foreign code.
 
 mod awaited;
+mod bursts;
 mod discarding;
 mod inbound;
 #[cfg(unix)]
@@ -27,6 +28,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Frames;
 use slab::Slab;
 
+pub(super) use self::bursts::Burst;
 #[cfg(unix)]
 pub use self::lengths::PeerQueue;
 pub(crate) use self::measured::Measurements;
@@ -129,6 +131,7 @@ impl Pipes {
             missed: None,
             subscribed: false,
             life,
+            burst: Burst::default(),
             measured: Measured::default(),
             since: clock(),
             clock,

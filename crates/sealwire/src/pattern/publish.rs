@@ -140,6 +140,11 @@ impl Publish {
         }
     }
 
+    /// Whether a sender is told to wait after as many messages as libzmq's.
+    fn counts_bursts(&self) -> bool {
+        self.as_libzmq && self.options.no_drop
+    }
+
     /// Finds who gets a message that begins like this.
     fn match_peers(&mut self, pipes: &Pipes, head: &[u8]) {
         self.subscriptions.matching(head, &mut self.matching);
@@ -216,6 +221,12 @@ impl Pattern for Publish {
             pipes.note_full(full);
             return Err(SendFailure::WouldBlock);
         }
+        if self.counts_bursts() {
+            if pipes.ends_burst(&self.matching) {
+                return Err(SendFailure::WouldBlock);
+            }
+            pipes.note_burst(&self.matching);
+        }
         self.next_for = None;
         Ok(pipes.push_to_all(&self.matching, frames))
     }
@@ -276,6 +287,9 @@ impl Pattern for Publish {
     }
 
     fn writable(&self, pipes: &Pipes) -> bool {
+        if self.counts_bursts() {
+            pipes.end_bursts();
+        }
         !self.options.no_drop || pipes.live().all(|id| pipes.has_room(id))
     }
 

@@ -154,6 +154,7 @@ impl IoThread {
         }
         let began = self.reactor.now();
         let mut ready = std::mem::take(&mut self.ready);
+        self.note_due(ready.len());
         for ready in ready.drain(..) {
             self.contained(Some(ready.slot), |this| {
                 this.serve(ready.slot, SourceEvent::Polled(ready));
@@ -168,6 +169,7 @@ impl IoThread {
             // the next write carries more than one.
             thread::yield_now();
         }
+        self.note_due(commands.len());
         for command in commands.drain(..) {
             if matches!(command, Command::Shutdown) {
                 return Some(Ended::Orderly);
@@ -178,6 +180,7 @@ impl IoThread {
         self.commands = commands;
 
         self.time_slices.begin();
+        self.note_due(0);
         while let Some(slot) = self.time_slices.next() {
             self.contained(Some(slot), |this| {
                 this.serve(slot, SourceEvent::TimeSlice);
@@ -199,6 +202,12 @@ impl IoThread {
         let work = self.reactor.mailbox.work();
         work.note(ended.saturating_sub(began));
         None
+    }
+
+    /// As many sources, beside those with a time slice, have something to do now.
+    fn note_due(&mut self, sources: usize) {
+        let due = sources + self.time_slices.len();
+        self.reactor.others_wait = due > 1 || !self.handshakes.is_empty();
     }
 
     fn poll(&mut self) -> io::Result<()> {

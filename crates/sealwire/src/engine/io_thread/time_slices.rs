@@ -16,6 +16,11 @@ impl TimeSlices {
         self.asked.is_empty()
     }
 
+    /// How many get one in this iteration or the next.
+    pub(super) fn len(&self) -> usize {
+        self.asked.len() + self.due.len()
+    }
+
     /// Asks for one in the next iteration.
     pub(super) fn ask(&mut self, slot: usize) {
         self.asked.push(slot);

@@ -9,6 +9,7 @@ use mio::Registry;
 
 use super::Session;
 use super::end::End;
+use super::pauses::Pauses;
 use super::transport::Pieces;
 use crate::limits::LONG_FRAME;
 use crate::pattern::More;
@@ -69,7 +70,7 @@ impl Session {
     /// Writes up to `limit` times.
     pub(in crate::engine) fn write_directly(&mut self, limit: usize) {
         if self.phase.is_open()
-            && let Err(end) = self.write(limit, Pieces::Short)
+            && let Err(end) = self.write(limit, Pieces::Short, Pauses::NONE)
         {
             self.phase.end(end);
         }

@@ -25,6 +25,7 @@ mod input;
 mod leasing;
 mod ledger;
 mod moving;
+mod pauses;
 mod permits;
 mod phase;
 mod pipe_end;
@@ -47,6 +48,7 @@ use self::deadline::Deadline;
 pub(in crate::engine) use self::end::End;
 pub(in crate::engine) use self::ending::Parting;
 pub(in crate::engine) use self::identity::Identity;
+use self::pauses::Pauses;
 use self::permits::Permits;
 use self::phase::Phase;
 use self::standing::{Review, Standing};
@@ -201,15 +203,20 @@ impl Session {
     }
 
     /// Writes up to `limit` times, long writes count as several. Returns whether it could go on at once.
-    fn write(&mut self, limit: usize, pieces: Pieces) -> Result<bool, End> {
-        let goes_on = self.write_batches(limit, pieces)?;
+    fn write(&mut self, limit: usize, pieces: Pieces, pauses: Pauses<'_>) -> Result<bool, End> {
+        let goes_on = self.write_batches(limit, pieces, pauses)?;
         if let Some(attached) = self.standing.attached_mut().filter(|_| !goes_on) {
             attached.pipe.stalled(&self.identity.core);
         }
         Ok(goes_on)
     }
 
-    fn write_batches(&mut self, limit: usize, pieces: Pieces) -> Result<bool, End> {
+    fn write_batches(
+        &mut self,
+        limit: usize,
+        pieces: Pieces,
+        pauses: Pauses<'_>,
+    ) -> Result<bool, End> {
         let mut rest = limit;
         while rest > 0 {
             if !self.transport.is_writable() || self.phase.has_finished_writing() {
@@ -220,7 +227,9 @@ impl Session {
             let leaves = self.transport.has_hung_up() && self.phase.is_open();
             let takes_more = !self.phase.is_flushing() && !leaves;
             if let Some(attached) = self.standing.attached_mut().filter(|_| takes_more) {
-                attached.pipe.take_outbound(&self.identity.core, protocol);
+                attached
+                    .pipe
+                    .take_outbound(&self.identity.core, protocol, pauses);
             }
             let written = self
                 .transport
@@ -256,7 +265,12 @@ impl Session {
         if self.phase.is_flushing() && self.transport.is_writable() {
             self.phase.takes(self.heard_until(reactor.now()));
         }
-        if self.write(WRITES_PER_TIME_SLICE, Pieces::Long)? {
+        let pause = |time| reactor.world.pause(time);
+        let pauses = match reactor.others_wait {
+            true => Pauses::NONE,
+            false => Pauses::by(&pause),
+        };
+        if self.write(WRITES_PER_TIME_SLICE, Pieces::Long, pauses)? {
             // The last write may have taken all, which only the next one finds.
             return Ok(Progress::Again);
         }

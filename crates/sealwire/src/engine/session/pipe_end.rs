@@ -9,6 +9,7 @@ use sealwire_zmtp::connection::Warning;
 use sealwire_zmtp::{Event as ProtocolEvent, Frames};
 
 use super::ledger::Ledger;
+use super::pauses::Pauses;
 use crate::core::SocketCore;
 use crate::engine::bursts::Bursts;
 use crate::engine::wire::Wire;
@@ -113,8 +114,14 @@ impl PipeEnd {
         warnings
     }
 
-    /// Gives the protocol as many messages as one or two writes can carry.
-    pub(super) fn take_outbound(&mut self, core: &SocketCore, protocol: &mut dyn Wire) {
+    /// Gives the protocol as many messages as one or two writes can carry, or as come within the pauses.
+    pub(super) fn take_outbound(
+        &mut self,
+        core: &SocketCore,
+        protocol: &mut dyn Wire,
+        pauses: Pauses<'_>,
+    ) {
+        let mut pauses = pauses.of_a_write();
         while self.waiting && !self.parted && protocol.pending_bytes() < WRITE_BUDGET {
             let mut room = Room::of_bytes(WRITE_BUDGET);
             room.messages = self.last.unwrap_or(room.messages);
@@ -128,6 +135,9 @@ impl PipeEnd {
             protocol.stage(&mut self.taken);
             self.ledger
                 .staged(messages, begin, protocol.output_progress());
+            if self.waiting && !pauses.after(messages, protocol.pending_bytes()) {
+                return;
+            }
         }
     }
 
@@ -175,6 +185,7 @@ impl Arrivals for Received<'_> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::cell::Cell;
     use std::io;
 
     use bytes::BytesMut;
@@ -274,7 +285,7 @@ pub(super) mod tests {
             let mut frames = Frames::from(vec![7; WRITE_BUDGET / 2]);
             assert!(core.send_if_room(&mut frames).unwrap());
         }
-        pipe.take_outbound(core, &mut raw);
+        pipe.take_outbound(core, &mut raw, Pauses::NONE);
         assert!(pipe.is_waiting() && raw.pending_bytes() >= WRITE_BUDGET);
         assert!(raw.pending_bytes() < 2 * WRITE_BUDGET);
         while raw.pending_bytes() > 0 {
@@ -283,13 +294,41 @@ pub(super) mod tests {
             raw.write_with(WriteSize::of_all(usize::MAX), &mut taken)
                 .unwrap();
         }
-        pipe.take_outbound(core, &mut raw);
-        pipe.take_outbound(core, &mut raw);
+        pipe.take_outbound(core, &mut raw, Pauses::NONE);
+        pipe.take_outbound(core, &mut raw, Pauses::NONE);
         pipe.close(core, &mut raw);
         let counters = socket.counters();
         // Two were written and may have arrived, two were staged, and the last one stays with the socket.
         let lost = (counters.dropped_unsent, counters.unconfirmed);
         assert_eq!((lost, core.backlog()), ((2, 2), 1));
+    }
+
+    #[test]
+    fn messages_that_come_during_the_pauses_are_taken_before_the_write_and_later_ones_behind_it() {
+        let (socket, mut pipe) = attached();
+        let core = socket.core().unwrap();
+        let send = || {
+            let mut frames = Frames::from("more");
+            assert!(core.send_if_room(&mut frames).unwrap());
+        };
+        let taken = |pipe: &mut PipeEnd, pauses: Pauses<'_>| {
+            let mut raw = Raw::default();
+            pipe.take_outbound(core, &mut raw, pauses);
+            raw.pending_bytes() / "more".len()
+        };
+        let pause = |_| send();
+        send();
+        assert_eq!(taken(&mut pipe, Pauses::by(&pause)), 6);
+        assert!(pipe.is_waiting());
+        let pauses = Cell::new(0);
+        let pause = |_| pauses.set(pauses.get() + 1);
+        send();
+        // One check more finds that there are no others.
+        assert_eq!(taken(&mut pipe, Pauses::by(&pause)), 1);
+        assert!(!pipe.is_waiting() && pauses.get() == 1);
+        send();
+        pipe.output_ready();
+        assert_eq!(taken(&mut pipe, Pauses::NONE), 1);
     }
 
     #[test]

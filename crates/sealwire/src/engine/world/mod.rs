@@ -31,6 +31,9 @@ pub(crate) trait World: Send + Sync {
     /// The time since the context began.
     fn now(&self) -> Duration;
 
+    /// Lets this time pass, some microseconds, without giving the core away.
+    fn pause(&self, time: Duration);
+
     /// Waits until a transport is ready, somebody [wakes](World::wake) it, or the timeout (`None` for no
     /// limit), and writes what is ready to `ready`, which is empty.
     ///

@@ -111,6 +111,9 @@ impl World for Host {
         self.network.now()
     }
 
+    /// The queue that it is for is filled on this thread, too.
+    fn pause(&self, _time: Duration) {}
+
     fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         self.run_blocking_work();
         let told = self

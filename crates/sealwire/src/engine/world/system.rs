@@ -1,5 +1,6 @@
 //! The operating system.
 
+use std::hint;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
@@ -51,6 +52,13 @@ impl System {
 impl World for System {
     fn now(&self) -> Duration {
         self.epoch.elapsed()
+    }
+
+    fn pause(&self, time: Duration) {
+        let begin = self.now();
+        while self.now().saturating_sub(begin) < time {
+            hint::spin_loop();
+        }
     }
 
     fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
