@@ -22,6 +22,7 @@
 //! | DGRAM | by address, one frame | fair queue, address in front | |
 
 mod announcements;
+mod burst;
 mod changes;
 mod dealer;
 mod dgram;

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use sealwire_simd::prefetch::ask_to_write;
 use sealwire_zmtp::Frames;
 
+use super::burst::Burst;
 use super::changes::Changes;
 use super::drops::{DropEvent, DropEvents, Drops, Missed};
 use super::framing::{FramedRange, FramingBuffer};
@@ -16,7 +17,6 @@ use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Group, Item, cost_of};
 use super::link::Link;
 use super::pipe_state::{Carriage, Input, Life, Output};
-use super::pipes::Burst;
 use super::signals::{LinkSignal, Signals};
 use super::waits::Clock;
 use crate::account::{Exceeded, Kind};

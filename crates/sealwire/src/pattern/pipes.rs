@@ -10,7 +10,6 @@
 //! Dropped frames go the same way ([`Pipes::discard`]): their owner may be foreign code.
 
 mod awaited;
-mod bursts;
 mod discarding;
 mod inbound;
 #[cfg(unix)]
@@ -28,12 +27,12 @@ use bytes::Bytes;
 use sealwire_zmtp::Frames;
 use slab::Slab;
 
-pub(super) use self::bursts::Burst;
 #[cfg(unix)]
 pub use self::lengths::PeerQueue;
 pub(crate) use self::measured::Measurements;
 pub(crate) use self::outbound::Taken;
 pub(crate) use self::sole::Sole;
+use super::burst::Burst;
 use super::drops::DropEvents;
 use super::framing::FramingBuffer;
 use super::high_water_mark::HighWaterMarks;

@@ -222,10 +222,10 @@ impl Pattern for Publish {
             return Err(SendFailure::WouldBlock);
         }
         if self.counts_bursts() {
-            if pipes.ends_burst(&self.matching) {
+            if pipes.bursts_are_full(&self.matching) {
                 return Err(SendFailure::WouldBlock);
             }
-            pipes.note_burst(&self.matching);
+            pipes.note_in_bursts(&self.matching);
         }
         self.next_for = None;
         Ok(pipes.push_to_all(&self.matching, frames))

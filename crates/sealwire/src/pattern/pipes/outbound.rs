@@ -41,6 +41,31 @@ impl Pipes {
         }
     }
 
+    /// A message of a [burst](crate::pattern::burst) goes to these peers.
+    pub(crate) fn note_in_bursts(&self, ids: &[PipeId]) {
+        for pipe in ids.iter().filter_map(|id| self.slab.get(*id)) {
+            pipe.burst.note();
+        }
+    }
+
+    /// Whether one of these peers was sent as many messages in a burst as its queue may hold. The sender is told
+    /// once for all of them.
+    pub(crate) fn bursts_are_full(&self, ids: &[PipeId]) -> bool {
+        let mut any = false;
+        for pipe in ids.iter().filter_map(|id| self.slab.get(*id)) {
+            let limit = pipe.high_water_marks.send.messages;
+            any |= pipe.burst.is_full(limit, || (pipe.clock)());
+        }
+        any
+    }
+
+    /// The sender has learned how much room there is.
+    pub(crate) fn end_bursts(&self) {
+        for (_, pipe) in &self.slab {
+            pipe.burst.end(|| (pipe.clock)());
+        }
+    }
+
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
         let pipe = self.slab.get_mut(id);

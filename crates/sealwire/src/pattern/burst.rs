@@ -8,55 +8,43 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::{PipeId, Pipes};
-
-/// Messages that take longer are no burst.
+/// Messages that took longer were not sent in a burst.
 const LONGEST: Duration = Duration::from_millis(10);
 
 /// What a peer was sent since the sender last waited, or learned how much room there is.
 #[derive(Default)]
-pub(in crate::pattern) struct Burst {
+pub(super) struct Burst {
     messages: Cell<usize>,
     begin: Cell<Duration>,
 }
 
 impl Burst {
-    fn end(&self, now: Duration) {
-        self.messages.set(0);
-        self.begin.set(now);
-    }
-}
-
-impl Pipes {
-    /// A message goes to these peers.
-    pub(in crate::pattern) fn note_burst(&self, ids: &[PipeId]) {
-        for pipe in ids.iter().filter_map(|id| self.slab.get(*id)) {
-            pipe.burst.messages.set(pipe.burst.messages.get() + 1);
-        }
+    /// A message was sent.
+    pub(super) fn note(&self) {
+        self.messages.set(self.messages.get() + 1);
     }
 
-    /// Whether one of these peers was sent as many messages as its queue may hold, in a burst. That ends
-    /// with the answer: nobody is told twice.
-    pub(in crate::pattern) fn ends_burst(&self, ids: &[PipeId]) -> bool {
-        let mut any = false;
-        for pipe in ids.iter().filter_map(|id| self.slab.get(*id)) {
-            let limit = pipe.high_water_marks.send.messages;
-            if limit > 0 && pipe.burst.messages.get() >= limit {
-                let now = (pipe.clock)();
-                any |= now.saturating_sub(pipe.burst.begin.get()) < LONGEST;
-                pipe.burst.end(now);
-            }
+    /// Whether as many were sent in a burst as the queue may hold, by this clock. A new one begins then.
+    pub(super) fn is_full(&self, limit: usize, clock: impl Fn() -> Duration) -> bool {
+        if limit == 0 || self.messages.get() < limit {
+            return false;
         }
-        any
+        let now = clock();
+        let took = now.saturating_sub(self.begin.get());
+        self.begin_at(now);
+        took < LONGEST
     }
 
     /// The sender has learned how much room there is.
-    pub(in crate::pattern) fn end_bursts(&self) {
-        for (_, pipe) in &self.slab {
-            if pipe.burst.messages.get() > 0 {
-                pipe.burst.end((pipe.clock)());
-            }
+    pub(super) fn end(&self, clock: impl Fn() -> Duration) {
+        if self.messages.get() > 0 {
+            self.begin_at(clock());
         }
+    }
+
+    fn begin_at(&self, now: Duration) {
+        self.messages.set(0);
+        self.begin.set(now);
     }
 }
 
@@ -67,7 +55,6 @@ mod tests {
     use bytes::Bytes;
     use sealwire_zmtp::{Frames, SocketType};
 
-    use super::*;
     use crate::options::{Behaviour, SocketOptions};
     use crate::pattern::item::FromPeer;
     use crate::pattern::publish::{Publish, Upstream};
