@@ -146,7 +146,9 @@ impl Pattern {
 fn names_a_port(port: &str) -> bool {
     match port.contains('*') {
         true => (0..=u16::MAX).any(|number| fits(port, number.to_string(), "")),
-        false => port.parse::<u16>().is_ok() && (port == "0" || !port.starts_with('0')),
+        false => port
+            .parse::<u16>()
+            .is_ok_and(|number| number.to_string() == port),
     }
 }
 
@@ -381,6 +383,7 @@ mod tests {
             ("tcp://a:x", "no valid port"),
             ("tcp://a:65536", "no valid port"),
             ("tcp://a:07795", "no valid port"),
+            ("tcp://a:+7795", "no valid port"),
             ("tcp://a:7777*7", "no valid port"),
             ("tcp://127.0.0.01:1", "no valid host"),
             ("tcp://127.1:1", "no valid host"),

@@ -344,9 +344,11 @@ fn host_and_port(text: &str, rest: &str) -> Result<(String, u16), EndpointError>
         .ok_or_else(|| EndpointError::Port(text.into()))?;
     let port = match port {
         "*" => 0,
-        digits => digits
-            .parse()
-            .map_err(|_| EndpointError::Port(text.into()))?,
+        // A sign before it is none of its digits.
+        digits => Some(digits)
+            .filter(|digits| !digits.starts_with('+'))
+            .and_then(|digits| digits.parse().ok())
+            .ok_or_else(|| EndpointError::Port(text.into()))?,
     };
     let host = match host
         .strip_prefix('[')

@@ -292,7 +292,7 @@ impl Settings {
 
     /// The numbers of an option with one more, or none.
     fn with_number(&self, option: c_int, given: Option<&[u8]>) -> Option<Value> {
-        let Some(given) = given.filter(|given| !given.is_empty()) else {
+        let Some(given) = given else {
             return Some(Value::Numbers(Vec::new()));
         };
         let number = c_int::from_ne_bytes(given.try_into().ok()?);
@@ -303,7 +303,7 @@ impl Settings {
 
     /// The ranges of an option with one more, or none.
     fn with_addresses(&self, option: c_int, given: Option<&[u8]>) -> Option<Value> {
-        let Some(given) = given.filter(|given| !given.is_empty()) else {
+        let Some(given) = given else {
             return Some(Value::Addresses(Vec::new()));
         };
         let text = std::str::from_utf8(given).ok()?;

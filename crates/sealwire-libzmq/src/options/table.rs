@@ -26,9 +26,9 @@ pub(crate) enum Kind {
     Key,
     /// Keys of the same form that are added one by one. An empty value removes them.
     Keys,
-    /// Numbers that are added one by one; nothing clears them.
+    /// Numbers that are added one by one. No value removes them.
     Numbers,
-    /// Ranges of addresses that are added one by one; nothing clears them.
+    /// Ranges of addresses that are added one by one. No value removes them.
     Addresses,
     /// `NAME:VALUE`, added one by one.
     Property,
@@ -162,7 +162,8 @@ options! {
     73 STREAM_NOTIFY Flag(1), Set, Honoured, Stream;
     74 INVERT_MATCHING Switch(0), SetAndGet, Honoured;
     75 HEARTBEAT_IVL Int(0, MAX, 0), SetAndGet, Honoured;
-    76 HEARTBEAT_TTL Int(0, 6_553_599, 0), SetAndGet, Honoured;
+    // Tenths of a second, so -99 is none.
+    76 HEARTBEAT_TTL Int(-99, 6_553_599, 0), SetAndGet, Honoured;
     77 HEARTBEAT_TIMEOUT Int(0, MAX, -1), SetAndGet, Honoured;
     78 XPUB_VERBOSER Int(0, MAX, 0), Set, Honoured, XPub, Pub;
     79 CONNECT_TIMEOUT Int(0, MAX, 0), SetAndGet, Honoured;
@@ -182,7 +183,7 @@ options! {
     101 IN_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
     102 OUT_BATCH_SIZE Int(1, MAX, 8_192), SetAndGet, Stored;
     108 ONLY_FIRST_SUBSCRIBE Int(0, MAX, 0), Set, Stored, XPub, Pub, XSub;
-    109 RECONNECT_STOP Int(0, 7, 0), SetAndGet, Honoured;
+    109 RECONNECT_STOP Int(c_int::MIN, MAX, 0), SetAndGet, Honoured;
     110 HELLO_MSG Bytes(usize::MAX, true), Set, Honoured;
     111 DISCONNECT_MSG Bytes(usize::MAX, true), Set, Honoured;
     112 PRIORITY Int(0, MAX, 0), SetAndGet, Honoured;

@@ -205,6 +205,7 @@ fn mistakes_are_named() {
     assert!(matches!(error("http://a:1"), UnknownTransport(_)));
     assert!(matches!(error("tcp://localhost"), Port(_)));
     assert!(matches!(error("tcp://localhost:70000"), Port(_)));
+    assert!(matches!(error("tcp://localhost:+5555"), Port(_)));
     assert!(matches!(error("tcp://:5555"), Host(_)));
     assert!(matches!(error("tcp://::1:5555"), Brackets(_)));
     for source in [

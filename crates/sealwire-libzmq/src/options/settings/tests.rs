@@ -36,14 +36,20 @@ fn every_option_answers_what_it_was_set_to_and_refuses_what_is_out_of_its_range(
                 vec![vec![9; 32], vec![b'0'; 40], vec![]],
                 vec![vec![9; 31], vec![b'!'; 42]],
             ),
-            Kind::Numbers => (vec![vec![], vec![7; 4]], vec![vec![7; 3], vec![7; 8]]),
+            Kind::Numbers => (vec![vec![7; 4]], vec![vec![], vec![7; 3], vec![7; 8]]),
             Kind::Addresses => (
                 [&b"127.0.0.1"[..], b"10.0.0.0/8", b"::1/128"]
                     .map(<[u8]>::to_vec)
                     .into(),
-                [&b"nowhere"[..], b"10.0.0.0/33", b"::/129", b"10.0.0.0/x"]
-                    .map(<[u8]>::to_vec)
-                    .into(),
+                [
+                    &b""[..],
+                    b"nowhere",
+                    b"10.0.0.0/33",
+                    b"::/129",
+                    b"10.0.0.0/x",
+                ]
+                .map(<[u8]>::to_vec)
+                .into(),
             ),
             Kind::Property => (
                 vec![b"X-Name:value".to_vec(), b"X-Name:a:b".to_vec()],
@@ -92,6 +98,24 @@ fn every_option_answers_what_it_was_set_to_and_refuses_what_is_out_of_its_range(
             assert_eq!(set, Err(Errno::INVAL), "{} to {value:?}", entry.name);
         }
     }
+}
+
+#[test]
+fn no_value_removes_filters_and_an_empty_one_does_not() {
+    let mut settings = Settings::default();
+    let uid = number::IPC_FILTER_UID;
+    let addresses = number::TCP_ACCEPT_FILTER;
+    settings.set(uid, Some(&7_i32.to_ne_bytes())).unwrap();
+    settings.set(addresses, Some(b"192.0.2.0/24")).unwrap();
+    for option in [uid, addresses] {
+        assert_eq!(settings.set(option, Some(b"")), Err(Errno::INVAL));
+    }
+    assert_eq!(settings.numbers(uid), [7]);
+    assert_eq!(settings.addresses(addresses).len(), 1);
+    for option in [uid, addresses] {
+        settings.set(option, None).unwrap();
+    }
+    assert!(settings.numbers(uid).is_empty() && settings.addresses(addresses).is_empty());
 }
 
 #[test]
