@@ -275,6 +275,7 @@ impl FromStr for Endpoint {
                 let name = bounded(rest, MAX_INPROC_NAME)?;
                 Ok(Endpoint::Inproc(name.into()))
             }
+            "" => Err(EndpointError::NoTransport(text.into())),
             other => Err(EndpointError::UnknownTransport(other.into())),
         }?;
         endpoint.validate()?;
@@ -344,11 +345,7 @@ fn host_and_port(text: &str, rest: &str) -> Result<(String, u16), EndpointError>
         .ok_or_else(|| EndpointError::Port(text.into()))?;
     let port = match port {
         "*" => 0,
-        // A sign before it is none of its digits.
-        digits => Some(digits)
-            .filter(|digits| !digits.starts_with('+'))
-            .and_then(|digits| digits.parse().ok())
-            .ok_or_else(|| EndpointError::Port(text.into()))?,
+        digits => port_of(digits).ok_or_else(|| EndpointError::Port(text.into()))?,
     };
     let host = match host
         .strip_prefix('[')
@@ -362,6 +359,14 @@ fn host_and_port(text: &str, rest: &str) -> Result<(String, u16), EndpointError>
         return Err(EndpointError::Host(text.into()));
     }
     Ok((host.into(), port))
+}
+
+/// The port that these digits write. Rust's numbers may have a sign, ports have none.
+pub(crate) fn port_of(digits: &str) -> Option<u16> {
+    match digits.starts_with('+') {
+        true => None,
+        false => digits.parse().ok(),
+    }
 }
 
 /// Host, port and path.

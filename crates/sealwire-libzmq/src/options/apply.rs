@@ -26,8 +26,7 @@ fn positive(value: c_int) -> Option<Duration> {
 /// `[SOURCE;]HOST:PORT`, as `ZMQ_SOCKS_PROXY` has it.
 pub(crate) struct ProxyAddress<'a> {
     pub(crate) source: Option<&'a str>,
-    host: &'a str,
-    port: u16,
+    proxy: SocksProxy,
 }
 
 /// The proxy that an option names, if it does.
@@ -44,10 +43,8 @@ pub(crate) fn socks_proxy(option: &[u8]) -> Result<Option<ProxyAddress<'_>>, Err
         Some((source, address)) => (Some(source), address),
         None => (None, text),
     };
-    let (host, port) = address.rsplit_once(':').ok_or(Errno::INVAL)?;
-    let port = port.parse().map_err(|_| Errno::INVAL)?;
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    Ok(Some(ProxyAddress { source, host, port }))
+    let proxy = address.parse().map_err(|_| Errno::INVAL)?;
+    Ok(Some(ProxyAddress { source, proxy }))
 }
 
 impl Settings {
@@ -270,8 +267,7 @@ impl Settings {
         };
         match socks_proxy(self.bytes(number::SOCKS_PROXY))? {
             None => Ok(builder),
-            Some(ProxyAddress { host, port, .. }) => {
-                let proxy = SocksProxy::new(host, port);
+            Some(ProxyAddress { proxy, .. }) => {
                 let name = String::from_utf8_lossy(self.bytes(number::SOCKS_USERNAME));
                 Ok(builder.socks_proxy(match name.is_empty() {
                     true => proxy,

@@ -226,7 +226,7 @@ fn a_socks_proxy_may_have_a_source() {
     assert_eq!(proxy("proxy:1080").unwrap().unwrap().source, None);
     let with = proxy("127.0.0.1:0;[::1]:1080").unwrap().unwrap();
     assert_eq!(with.source, Some("127.0.0.1:0"));
-    for text in ["proxy", "proxy:none", "127.0.0.1:0;proxy"] {
+    for text in ["proxy", "proxy:none", "proxy:+1080", "127.0.0.1:0;proxy"] {
         assert_eq!(proxy(text).err(), Some(Errno::INVAL), "{text}");
     }
 }

@@ -202,6 +202,7 @@ fn mistakes_are_named() {
     use EndpointError::*;
     let error = |text: &str| text.parse::<Endpoint>().unwrap_err();
     assert!(matches!(error("localhost:5555"), NoTransport(_)));
+    assert!(matches!(error("://localhost:5555"), NoTransport(_)));
     assert!(matches!(error("http://a:1"), UnknownTransport(_)));
     assert!(matches!(error("tcp://localhost"), Port(_)));
     assert!(matches!(error("tcp://localhost:70000"), Port(_)));

@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::io;
+use std::str::FromStr;
 
 use zeroize::Zeroizing;
 
 use super::OptionsError;
+use crate::endpoint::port_of;
 use crate::reach::is_loopback_host;
 
 /// Longest name, username or password: SOCKS5 has one octet for their length.
@@ -20,6 +22,8 @@ const MAX_TEXT: usize = u8::MAX as usize;
 /// ```
 /// use sealwire::options::SocksProxy;
 /// let proxy = SocksProxy::new("127.0.0.1", 1080).with_login("user", "password");
+/// assert_eq!("[::1]:1080".parse::<SocksProxy>()?.to_string(), "SOCKS5 proxy ::1:1080");
+/// # Ok::<(), sealwire::options::OptionsError>(())
 /// ```
 #[derive(Clone)]
 pub struct SocksProxy {
@@ -81,6 +85,21 @@ impl SocksProxy {
     }
 }
 
+/// `HOST:PORT`, with or without brackets around an IPv6 address.
+impl FromStr for SocksProxy {
+    type Err = OptionsError;
+
+    fn from_str(text: &str) -> Result<Self, OptionsError> {
+        let (host, port) = text.rsplit_once(':').ok_or(OptionsError::SocksAddress)?;
+        let port = port_of(port).ok_or(OptionsError::SocksAddress)?;
+        let bare = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let proxy = SocksProxy::new(bare.unwrap_or(host), port);
+        proxy.validate().map(|()| proxy)
+    }
+}
+
 impl fmt::Display for SocksProxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SOCKS5 proxy {}:{}", self.host, self.port)
@@ -108,6 +127,32 @@ mod tests {
         let text = format!("{proxy:?} {proxy}");
         assert!(text.contains("user") && !text.contains("secret"), "{text}");
         assert!(!text.contains(&format!("{:?}", b"secret")), "{text}");
+    }
+
+    #[test]
+    fn an_address_has_a_host_and_a_port() {
+        for (text, address) in [
+            ("proxy:1080", ("proxy", 1080)),
+            ("[::1]:1080", ("::1", 1080)),
+            ("::1:1080", ("::1", 1080)),
+        ] {
+            assert_eq!(text.parse::<SocksProxy>().unwrap().address(), address);
+        }
+        for text in [
+            "",
+            "proxy",
+            "proxy:",
+            ":1080",
+            "[]:1080",
+            "proxy:0",
+            "proxy:+1080",
+            "proxy:-1",
+            "proxy:65536",
+            "proxy:none",
+        ] {
+            let refused = text.parse::<SocksProxy>().unwrap_err();
+            assert_eq!(refused, OptionsError::SocksAddress, "{text}");
+        }
     }
 
     #[test]

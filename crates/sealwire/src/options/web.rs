@@ -5,6 +5,7 @@
 //! loopback address (DNS rebinding).
 
 use super::OptionsError;
+use crate::endpoint::port_of;
 use crate::reach::is_loopback_host;
 
 #[derive(Debug, Clone, Default)]
@@ -46,7 +47,7 @@ impl WebAccess {
 
 /// The name or address before the port, without brackets.
 fn without_port(field: &str) -> Option<&str> {
-    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let is_port = |port: &str| port_of(port).is_some();
     if let Some(rest) = field.strip_prefix('[') {
         let (host, port) = rest.split_once(']')?;
         let port = port.strip_prefix(':').map_or(port.is_empty(), is_port);
@@ -131,6 +132,8 @@ mod tests {
             ("192.0.2.1:80", false),
             ("0.0.0.0:80", false),
             ("127.0.0.1:80:80", false),
+            ("localhost:+80", false),
+            ("[::1]:+80", false),
             ("[::1]evil.example", false),
             ("[::1", false),
             ("", false),
@@ -148,6 +151,7 @@ mod tests {
             "example.org",
             "https://a/",
             "https://a b",
+            "https://a:+1",
             "://a",
             "https://a\r\nX: y",
         ] {

@@ -22,8 +22,8 @@
 //! | DGRAM | by address, one frame | fair queue, address in front | |
 
 mod announcements;
-mod burst;
 mod changes;
+mod credit;
 mod dealer;
 mod dgram;
 mod dish;

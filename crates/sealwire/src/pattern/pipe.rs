@@ -9,8 +9,8 @@ use bytes::Bytes;
 use sealwire_simd::prefetch::ask_to_write;
 use sealwire_zmtp::Frames;
 
-use super::burst::Burst;
 use super::changes::Changes;
+use super::credit::Credit;
 use super::drops::{DropEvent, DropEvents, Drops, Missed};
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
@@ -75,7 +75,7 @@ pub(super) struct Pipe {
     /// It was told that the peer has subscribed.
     pub(super) subscribed: bool,
     pub(super) life: Life,
-    pub(super) burst: Burst,
+    pub(super) credit: Credit,
     pub(super) measured: Measured,
     pub(super) clock: Clock,
     /// When the peer came, by that clock.

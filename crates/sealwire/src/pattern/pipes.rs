@@ -32,7 +32,7 @@ pub use self::lengths::PeerQueue;
 pub(crate) use self::measured::Measurements;
 pub(crate) use self::outbound::Taken;
 pub(crate) use self::sole::Sole;
-use super::burst::Burst;
+use super::credit::Credit;
 use super::drops::DropEvents;
 use super::framing::FramingBuffer;
 use super::high_water_mark::HighWaterMarks;
@@ -130,7 +130,7 @@ impl Pipes {
             missed: None,
             subscribed: false,
             life,
-            burst: Burst::default(),
+            credit: Credit::default(),
             measured: Measured::default(),
             since: clock(),
             clock,

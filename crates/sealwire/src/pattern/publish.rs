@@ -141,7 +141,7 @@ impl Publish {
     }
 
     /// Whether a sender is told to wait after as many messages as libzmq's.
-    fn counts_bursts(&self) -> bool {
+    fn gives_credit(&self) -> bool {
         self.as_libzmq && self.options.no_drop
     }
 
@@ -221,11 +221,11 @@ impl Pattern for Publish {
             pipes.note_full(full);
             return Err(SendFailure::WouldBlock);
         }
-        if self.counts_bursts() {
-            if pipes.bursts_are_full(&self.matching) {
+        if self.gives_credit() {
+            if pipes.credit_ran_out(&self.matching) {
                 return Err(SendFailure::WouldBlock);
             }
-            pipes.note_in_bursts(&self.matching);
+            pipes.spend_credit(&self.matching);
         }
         self.next_for = None;
         Ok(pipes.push_to_all(&self.matching, frames))
@@ -287,8 +287,8 @@ impl Pattern for Publish {
     }
 
     fn writable(&self, pipes: &Pipes) -> bool {
-        if self.counts_bursts() {
-            pipes.end_bursts();
+        if self.gives_credit() {
+            pipes.renew_credit();
         }
         !self.options.no_drop || pipes.live().all(|id| pipes.has_room(id))
     }

@@ -113,8 +113,9 @@ fn is_of_this_machine(host: &[u8]) -> bool {
     if host.parse::<SocketAddr>().is_ok() {
         return true;
     }
+    let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
     let name = match host.rsplit_once(':') {
-        Some((name, port)) if !host.ends_with(']') && port.parse::<u16>().is_ok() => name,
+        Some((name, port)) if is_port(port) => name,
         _ => host,
     };
     let bare = name

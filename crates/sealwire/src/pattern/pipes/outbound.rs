@@ -41,28 +41,27 @@ impl Pipes {
         }
     }
 
-    /// A message of a [burst](crate::pattern::burst) goes to these peers.
-    pub(crate) fn note_in_bursts(&self, ids: &[PipeId]) {
+    /// A message is sent to these peers on [credit](crate::pattern::credit).
+    pub(crate) fn spend_credit(&self, ids: &[PipeId]) {
         for pipe in ids.iter().filter_map(|id| self.slab.get(*id)) {
-            pipe.burst.note();
+            pipe.credit.spend();
         }
     }
 
-    /// Whether one of these peers was sent as many messages in a burst as its queue may hold. The sender is told
-    /// once for all of them.
-    pub(crate) fn bursts_are_full(&self, ids: &[PipeId]) -> bool {
+    /// Whether the credit of one of these peers ran out. The sender is told once for all of them.
+    pub(crate) fn credit_ran_out(&self, ids: &[PipeId]) -> bool {
         let mut any = false;
         for pipe in ids.iter().filter_map(|id| self.slab.get(*id)) {
             let limit = pipe.high_water_marks.send.messages;
-            any |= pipe.burst.is_full(limit, || (pipe.clock)());
+            any |= pipe.credit.ran_out(limit, || (pipe.clock)());
         }
         any
     }
 
     /// The sender has learned how much room there is.
-    pub(crate) fn end_bursts(&self) {
+    pub(crate) fn renew_credit(&self) {
         for (_, pipe) in &self.slab {
-            pipe.burst.end(|| (pipe.clock)());
+            pipe.credit.renew(|| (pipe.clock)());
         }
     }
 
