@@ -124,6 +124,7 @@ export SEALWIRE_BUILT
 endif
 
 libzmq-suite: $(LIBZMQ)
+	cd interop && cargo test --quiet --locked -p sealwire-interop-libzmq-suite
 	cd interop && cargo run --quiet --locked -p sealwire-interop-libzmq-suite -- --library "$(LIBZMQ)"
 
 ## Those that need its draft functions, with the library that has them.

@@ -27,6 +27,7 @@ FLOORS = {
     "crates/sealwire": [
         ["limits"],
         ["account", "counters", "endpoint", "entropy", "measures", "panics", "primitives", "routing_ids", "signals", "text"],
+        ["standard_error"],
         ["guard", "keys", "peer"],
         ["auth", "message", "reach", "waiting"],
         ["security"],

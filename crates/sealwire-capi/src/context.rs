@@ -59,7 +59,7 @@ pub extern "C" fn sealwire_context_new_with_threads(
 pub type sealwire_thread_start_fn = Option<extern "C" fn(user: *mut c_void, io_thread: usize)>;
 
 /// Starts a context as `sealwire_context_new_with_threads` does, whose threads call `on_thread_start` with `user` as they
-/// begin. `destroy`, where it is not NULL, frees `user` at the end; after an error `user` is the caller's still. libzmq's
+/// begin. `destroy`, where it is not NULL, frees `user` once all threads have begun; after an error `user` is the caller's still. libzmq's
 /// `ZMQ_THREAD_AFFINITY_CPU_ADD`, `ZMQ_THREAD_PRIORITY` and `ZMQ_THREAD_SCHED_POLICY` are calls of the system there.
 ///
 /// Errors: as `sealwire_context_new_with_threads`; `SEALWIRE_ERROR_NULL` also without a callback.

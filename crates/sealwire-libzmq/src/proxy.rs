@@ -34,6 +34,13 @@ impl Passed {
         self.messages += more.messages;
         self.bytes += more.bytes;
     }
+
+    fn without(self, rest: Passed) -> Passed {
+        Passed {
+            messages: self.messages - rest.messages,
+            bytes: self.bytes - rest.bytes,
+        }
+    }
 }
 
 /// A socket with what came from it and went to it.
@@ -65,8 +72,8 @@ enum State {
 ///
 /// # Errors
 ///
-/// `ETERM` when the context ends, `EINTR` when a signal handler has run while nothing was to be passed on, `ENOTSOCK`, and
-/// those of sending and receiving.
+/// `ETERM` when the context ends, `EINTR` when a signal handler has run while it waited, `ENOTSOCK`, and those of sending and
+/// receiving. What could not be passed on is received again.
 pub(crate) fn run(
     frontend: Arc<Socket>,
     backend: Arc<Socket>,
@@ -157,36 +164,21 @@ fn pass(sides: &mut [Side; 2], direction: usize, capture: Option<&Socket>) -> Re
             Err(error) => return Err(error),
         };
         left = left.saturating_sub(messages.len());
-        let passed = Passed::of(&messages);
-        if let Some(capture) = capture {
-            send_whole(capture, &mut messages.clone())?;
-        }
-        send_whole(&sides[1 - direction].socket, &mut messages)?;
+        let all = Passed::of(&messages);
+        let captured = match capture {
+            Some(capture) => capture.send_whole(&mut messages.clone()),
+            None => Ok(()),
+        };
+        let sent = captured.and_then(|()| sides[1 - direction].socket.send_whole(&mut messages));
+        let passed = all.without(Passed::of(&messages));
         sides[direction].received.add(passed);
         sides[1 - direction].sent.add(passed);
+        if sent.is_err() {
+            sides[direction].socket.return_whole(messages);
+            return sent;
+        }
     }
     Ok(())
-}
-
-/// Sends messages, whatever signals come.
-fn send_whole(socket: &Socket, messages: &mut VecDeque<Message>) -> Result<(), Errno> {
-    loop {
-        match socket.send_whole(messages) {
-            Err(Errno::INTR) => {}
-            sent => return sent,
-        }
-    }
-}
-
-/// Sends a part, whatever signals come.
-fn send(socket: &Socket, part: &[u8], flags: i32) -> Result<(), Errno> {
-    let mut part = Frames::single(part);
-    loop {
-        match socket.send(&mut part, flags) {
-            Err(Errno::INTR) => {}
-            sent => return sent,
-        }
-    }
 }
 
 /// Reads a command, and answers it where that is asked for.
@@ -196,7 +188,7 @@ fn apply(control: &Socket, state: State, sides: &[Side; 2]) -> Result<State, Err
         Err(Errno::AGAIN) => return Ok(state),
         Err(error) => return Err(error),
     };
-    let answer = |part: &[u8], flags| send(control, part, flags);
+    let answer = |part: &[u8], flags| control.send(&mut Frames::single(part), flags);
     let next = match command.as_bytes() {
         b"STATISTICS" => {
             let [front, back] = sides;

@@ -83,10 +83,20 @@ impl From<&str> for Reason {
 
 impl From<KeyFileError> for Reason {
     fn from(error: KeyFileError) -> Self {
-        let passes = matches!(&error, KeyFileError::Read { source, .. } if is_exhaustion(source));
+        let source = match &error {
+            KeyFileError::Read { source, .. } => Some(source),
+            _ => None,
+        };
+        let remedy = match source.map(io::Error::kind) {
+            Some(io::ErrorKind::NotFound) => {
+                "; write the path of a file that is there, relative to the folder of the rules"
+            }
+            Some(io::ErrorKind::PermissionDenied) => "; let the user of this process read it",
+            _ => "",
+        };
         Reason {
-            text: error.to_string(),
-            passes,
+            text: format!("{error}{remedy}"),
+            passes: source.is_some_and(is_exhaustion),
         }
     }
 }

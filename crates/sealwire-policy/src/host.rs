@@ -11,7 +11,10 @@ pub(crate) fn fits(pattern: &str, host: &str) -> bool {
     }
     let theirs = address(host);
     if let Some(ours) = address(pattern) {
-        return theirs == Some(ours);
+        let is_all = |it: IpAddr| it.is_unspecified();
+        // A socket that binds to all addresses may say so in three ways.
+        let alike = is_all(ours) && (host == "*" || theirs.is_some_and(is_all));
+        return alike || theirs == Some(ours);
     }
     match (is_of_numbers(pattern), theirs) {
         (true, Some(address)) => wildcard::fits(pattern, address.to_string(), ".:"),
@@ -30,7 +33,7 @@ pub(crate) fn may_be(pattern: &str) -> bool {
 fn address(text: &str) -> Option<IpAddr> {
     let of_link = text.split_once('%').map(|(address, _)| address.parse());
     if let Some(Ok(address)) = of_link {
-        return Some(IpAddr::V6(address));
+        return Some(IpAddr::V6(address).to_canonical());
     }
     let address = text.parse().ok().map(|it: IpAddr| it.to_canonical());
     address.or_else(|| abbreviated(text).map(IpAddr::V4))
@@ -139,5 +142,25 @@ mod tests {
             assert_eq!(address(name), None, "{name}");
             assert!(!fits("10.0.0.*", name) && !fits("10.0.0.1", name), "{name}");
         }
+    }
+
+    #[test]
+    fn an_address_of_ipv4_by_way_of_ipv6_has_no_link() {
+        for text in ["::ffff:127.0.0.1", "::ffff:7f00:1%lo", "::ffff:127.0.0.1%1"] {
+            assert!(fits("127.0.0.1", text) && fits("127.0.0.*", text), "{text}");
+        }
+    }
+
+    #[test]
+    fn all_addresses_are_the_same_however_they_are_written() {
+        for pattern in ["*", "0.0.0.0", "::"] {
+            for host in ["*", "0.0.0.0", "0", "::", "::ffff:0.0.0.0"] {
+                assert!(fits(pattern, host), "{pattern} {host}");
+            }
+        }
+        for host in ["127.0.0.1", "::1", "db", "**"] {
+            assert!(!fits("0.0.0.0", host) && !fits("::", host), "{host}");
+        }
+        assert!(!fits("127.0.0.1", "*") && !fits("10.0.0.*", "*"));
     }
 }

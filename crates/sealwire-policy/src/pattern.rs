@@ -171,8 +171,8 @@ impl FromStr for Pattern {
                     ("*", _) => Parts::AnyIpc,
                     (name, Some(_)) => Parts::Abstract(name.into()),
                     (path, None) => match FilePattern::new(path) {
-                        Some(pattern) => Parts::File(pattern),
-                        None => return error("goes up with ..; write the path without it"),
+                        Ok(pattern) => Parts::File(pattern),
+                        Err(why) => return error(why),
                     },
                 };
                 return Ok(Pattern {
@@ -392,6 +392,9 @@ mod tests {
             ("tcp://10.0.0.27*7:1", "no valid host"),
             ("tcp://10.0.0.256:1", "no valid host"),
             ("ipc:///run/../a", "goes up"),
+            ("ipc://run/a", "whole path"),
+            ("ipc://./a", "whole path"),
+            ("ipc://*.sock", "whole path"),
         ] {
             let message = text.parse::<Pattern>().unwrap_err();
             assert!(message.contains(why), "{text}: {message}");

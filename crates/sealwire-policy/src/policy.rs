@@ -229,6 +229,13 @@ impl Policy {
                 "{at}: STREAM cannot be encrypted; add a rule before it with types = [\"STREAM\"] and plain-text, if that may be"
             ));
         }
+        if matches!(endpoint, Endpoint::Udp { .. })
+            && !matches!(rule.protection, Protection::PlainText)
+        {
+            return refuse(format!(
+                "{at}: udp cannot be encrypted; write rules to a file, with plain-text for this endpoint, if that may be"
+            ));
+        }
         match (&rule.protection, own) {
             // PLAIN shows a password and encrypts nothing: it is plain text, of the program's making.
             (Protection::PlainText, Own::Nothing | Own::Plain)

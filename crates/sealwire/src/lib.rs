@@ -83,6 +83,7 @@ mod simulated_tests;
 #[doc(hidden)]
 pub mod simulation;
 mod socket;
+mod standard_error;
 pub mod text;
 mod transport;
 mod waiting;

@@ -49,6 +49,8 @@ pub const LOG_PERIOD: Duration = Duration::from_secs(1);
 pub const MAX_IO_THREADS: usize = 64;
 /// Sockets of a process whose first failed handshake goes to standard error, where there is no log.
 pub const MAX_SOCKETS_ON_STANDARD_ERROR: usize = 8;
+/// Lines of a process on standard error, where there is no log, about lists of keys or passwords that cannot be read again.
+pub const MAX_LISTS_ON_STANDARD_ERROR: usize = 8;
 /// Questions to authenticators that can wait for one socket, with up to 4 KiB each. Anyone who knows a
 /// server's public key can make it ask.
 pub const MAX_WAITING_QUESTIONS: usize = 1_024;

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,7 +22,8 @@ use std::time::Duration;
 
 use forking::in_child;
 use sealwire::blocking::Socket;
-use sealwire::{Context, Error, Message, SocketType};
+use sealwire::options::Withdrawn;
+use sealwire::{Context, Error, Frame, Message, Presence, SocketType};
 use support::{Path, TIMEOUT, eventually};
 
 /// Carries one connection, and counts what the client says.
@@ -92,26 +94,48 @@ fn use_and_drop(socket: Socket) {
     forked(socket.send_timeout("from the child", TIMEOUT));
     forked(socket.try_send("from the child"));
     forked(socket.send_many(&mut work()));
+    forked(socket.send_many_timeout(&mut work(), TIMEOUT));
     forked(socket.try_send_many(&mut work()));
     forked(socket.recv());
     forked(socket.recv_timeout(TIMEOUT));
     forked(socket.recv_many(&mut Vec::new(), 7));
+    forked(socket.recv_many_timeout(&mut Vec::new(), 7, TIMEOUT));
     forked(socket.try_recv());
     forked(socket.incoming().next().unwrap());
     forked(socket.bind("tcp://127.0.0.1:0"));
     forked(socket.connect("tcp://127.0.0.1:1"));
     forked(socket.connect("inproc://child"));
+    forked(socket.bind_listener(TcpListener::bind("127.0.0.1:0").unwrap()));
+    forked(socket.connect_with_routing_id("tcp://127.0.0.1:1", "peer"));
+    forked(socket.connect_peer("tcp://127.0.0.1:1"));
     forked(socket.unbind("tcp://127.0.0.1:1"));
+    forked(socket.unbind_and_disconnect("tcp://127.0.0.1:1"));
     forked(socket.disconnect("tcp://127.0.0.1:1"));
     forked(socket.subscribe("topic"));
     forked(socket.unsubscribe("topic"));
     forked(socket.join("group"));
     forked(socket.leave("group"));
+    forked(socket.topics());
+    forked(socket.drain(TIMEOUT));
+    forked(socket.wait_connected(1));
+    forked(socket.wait_connected_timeout(1, TIMEOUT));
+    forked(socket.wait_subscribed("topic", 1));
+    forked(socket.wait_subscribed_timeout("topic", 1, TIMEOUT));
     forked(socket.options());
     forked(socket.reconfigure(Socket::builder(SocketType::Pull)));
+    forked(socket.endpoint_options("tcp://127.0.0.1:1"));
+    forked(socket.reconfigure_endpoint(
+        "tcp://127.0.0.1:1",
+        Socket::builder(SocketType::Pull),
+        Withdrawn::End,
+    ));
+    forked(socket.metrics());
     assert!(socket.readiness().is_err());
     assert!(socket.monitor().wait_next().is_none());
-    assert!(socket.peers().is_empty() && socket.bound_endpoints().is_empty());
+    assert!(socket.peers().is_empty() && socket.accounts().is_empty());
+    assert!(socket.bound_endpoints().is_empty() && socket.connected_endpoints().is_empty());
+    assert_eq!(socket.presence(), Presence::Nobody);
+    assert!(socket.last_failure().is_none());
     assert_eq!(socket.counters(), sealwire::Counters::default());
     assert!(format!("{socket:?}").contains("Socket"));
     let asynchronous = sealwire::Socket::from(socket.clone());
@@ -119,6 +143,11 @@ fn use_and_drop(socket: Socket) {
     forked_at_once(asynchronous.send_many(&mut work()));
     forked_at_once(asynchronous.recv());
     forked_at_once(asynchronous.recv_many(&mut Vec::new(), 7));
+    forked_at_once(asynchronous.connect_peer("tcp://127.0.0.1:1"));
+    forked_at_once(asynchronous.wait_connected(1));
+    forked(asynchronous.disconnect_peer(1, "from the child"));
+    forked(asynchronous.try_send_many_to(1, &mut VecDeque::from([Frame::from("one")])));
+    assert!(asynchronous.ready().closed);
     assert!(poll(asynchronous.room()).is_ready());
     match poll(asynchronous.incoming().next()) {
         Poll::Ready(Some(outcome)) => forked(outcome),
@@ -176,6 +205,7 @@ fn what_was_made_before_is_told_apart() {
     assert!(receiving.as_mut().poll(&mut task).is_pending());
     in_child(|| {
         forked(Socket::builder(SocketType::Pull).context(&context).build());
+        forked(context.metrics());
         assert!(monitor.try_next().is_none() && monitor.wait_next().is_none());
         assert!(monitor.readiness().is_err());
         assert!(readiness.take().closed);
@@ -251,13 +281,17 @@ fn a_child_waits_for_no_lock() {
             });
             scope.spawn(|| while pull.recv().unwrap().as_bytes() == b"work" {});
         }
-        for _ in 0..25 {
-            let handles = [&pull, &push, &inside, &within].map(Socket::clone);
-            in_child(|| handles.into_iter().for_each(use_and_drop));
-        }
+        // A child that fails ends the others too.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            for _ in 0..25 {
+                let handles = [&pull, &push, &inside, &within].map(Socket::clone);
+                in_child(|| handles.into_iter().for_each(use_and_drop));
+            }
+        }));
         over.store(true, Ordering::SeqCst);
         for push in [&push, &within] {
             push.send("over").unwrap();
         }
+        done.unwrap_or_else(|panic| resume_unwind(panic));
     });
 }

@@ -137,3 +137,54 @@ pub(crate) fn names(tests: &Path) -> Result<Vec<String>, Failure> {
     names.sort();
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{expected, home, vendor};
+
+    /// Else a program that somebody takes out of either would be missed by nobody.
+    #[test]
+    fn the_files_of_expectations_have_every_program() {
+        let tests = vendor::folder().unwrap().join("tests");
+        let written = |name: &str| {
+            let expected = expected::read(&home().join(name)).unwrap();
+            expected.into_keys().collect::<Vec<_>>()
+        };
+        let stable = all(&tests, false).unwrap();
+        let names: Vec<_> = stable.iter().map(|program| program.name).collect();
+        assert_eq!(written("expected.toml"), names);
+        let drafts = written("expected-drafts.toml");
+        for name in DRAFTS {
+            assert!(drafts.iter().any(|other| other == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_document_counts_the_programs() {
+        let document = fs::read_to_string(home().join("../../docs/libzmq.md")).unwrap();
+        let tests = vendor::folder().unwrap().join("tests");
+        let names = names(&tests).unwrap();
+        let mut counts = BTreeMap::<&str, usize>::new();
+        for name in &names {
+            let row = match SKIPPED.iter().find(|(end, _)| name.ends_with(end)) {
+                Some((end, _)) => end,
+                None if DRAFTS.contains(&&**name) => "for draft functions",
+                None => "those that run",
+            };
+            *counts.entry(row).or_default() += 1;
+        }
+        assert!(document.contains(&format!("of libzmq's {} programs", names.len())));
+        for (row, count) in counts {
+            let row = match row.strip_prefix('_') {
+                Some(end) => format!("`test_*_{end}`"),
+                None if row.starts_with("test_") => format!("`{row}`"),
+                None => row.to_owned(),
+            };
+            let line = format!("| {row} | {count} |");
+            assert!(document.contains(&line), "{line}");
+        }
+    }
+}

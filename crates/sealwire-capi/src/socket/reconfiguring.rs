@@ -14,10 +14,11 @@ use crate::status::{Failure, SEALWIRE_ERROR_OPTION, sealwire_status};
 /// Changes options of a socket in use: those that are set in `options`, and its protection where `security` is not NULL.
 /// Either may be NULL and stays as it is then. `options` and `security` may be freed after that.
 ///
-/// Time limits, the linger time, high-water marks and byte budgets change at once, also for peers that are connected.
+/// Time limits, the linger time, high-water marks and byte budgets change at once, also for peers that are connected, and
+/// so do the options of single socket types (`SEALWIRE_OPTION_ROUTER_MANDATORY`, `SEALWIRE_OPTION_XPUB_VERBOSE` and so on).
 /// All others, keys and authenticators among them, are those of endpoints that are bound or connected from now on:
-/// the others keep what they have. The context, `SEALWIRE_OPTION_INTERRUPTIBLE`, `SEALWIRE_OPTION_SPIN_US` and what changes
-/// a socket type cannot change. After an error nothing has changed.
+/// the others keep what they have. The context, `SEALWIRE_OPTION_INTERRUPTIBLE` and `SEALWIRE_OPTION_SPIN_US` cannot
+/// change. After an error nothing has changed.
 ///
 /// Threads: those that change the same socket agree on who does.
 ///

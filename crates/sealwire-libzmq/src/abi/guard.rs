@@ -44,7 +44,55 @@ pub(super) fn in_memory<T>(failed: T, operation: impl FnOnce() -> Result<T, Errn
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_of_the_call() {
+        let failing = || -> Result<(), Errno> { std::panic::resume_unwind(Box::new("of a test")) };
+        set_errno(Errno(0));
+        assert_eq!((status(failing), zmq_errno()), (-1, Errno::FAULT.0));
+        let failing = || failing().map(|()| 7);
+        assert_eq!((number(failing), zmq_errno()), (-1, Errno::FAULT.0));
+        assert_eq!((value(9, failing), zmq_errno()), (9, Errno::FAULT.0));
+        assert_eq!((in_memory(9, failing), zmq_errno()), (9, Errno::FAULT.0));
+    }
+
+    /// Those that cannot panic ask for a number alone.
+    #[cfg_attr(miri, ignore = "it reads the sources")]
+    #[test]
+    fn every_function_of_the_library_is_guarded() {
+        let mut functions = 0;
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/abi")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = fs::read_to_string(&path).unwrap();
+                let exported = concat!("#[unsafe(no", "_mangle)]\n");
+                for after in text.split(exported).skip(1) {
+                    let (head, body) = after.split_once('{').unwrap();
+                    let body = body.split("\n}\n").next().unwrap();
+                    let guarded = body.contains("guard::") || body.trim_start().starts_with("zmq_");
+                    let calls_guarded = body.contains("unsafe { zmq_");
+                    let cannot_panic = ["fn zmq_errno(", "fn zmq_strerror("];
+                    let cannot_panic = cannot_panic.iter().any(|name| head.contains(name));
+                    assert!(
+                        guarded || calls_guarded || cannot_panic,
+                        "{}: {head}",
+                        path.display()
+                    );
+                    functions += 1;
+                }
+            }
+        }
+        assert_eq!(functions, 96);
+    }
 
     #[test]
     fn success_leaves_errno_alone() {

@@ -307,7 +307,7 @@ impl Settings {
             .xpub_manual(flag(number::XPUB_MANUAL, &[XPub]))
             .xpub_manual_last_value(flag(number::XPUB_MANUAL_LAST_VALUE, &[XPub]))
             .xsub_verbose_unsubscribe(flag(number::XSUB_VERBOSE_UNSUBSCRIBE, &[XSub]))
-            .xpub_no_drop(flag(number::XPUB_NODROP, &[XPub, Pub]))
+            .xpub_no_drop(flag(number::XPUB_NODROP, &[XPub, Pub, Radio]))
             .invert_matching(flag(number::INVERT_MATCHING, &[Pub, XPub, Sub]))
             .conflate(flag(number::CONFLATE, &[Pull, Push, Sub, Pub, Dealer]));
         let builder = self.apply_messages(socket_type, builder);
@@ -318,7 +318,7 @@ impl Settings {
             }
             Stream => builder.stream_notify(self.flag(number::STREAM_NOTIFY)),
             Radio | Dgram => self.apply_multicast(builder),
-            XPub if !self.bytes(number::XPUB_WELCOME_MSG).is_empty() => {
+            XPub | Pub if !self.bytes(number::XPUB_WELCOME_MSG).is_empty() => {
                 builder.xpub_welcome_message(self.bytes(number::XPUB_WELCOME_MSG))
             }
             _ => builder,

@@ -262,6 +262,53 @@ mod tests {
         )
     }
 
+    /// Options of libzmq that are refused, as `docs/libzmq.md` says.
+    const REFUSED: [&str; 3] = ["ROUTER_RAW", "GSSAPI_", "VMCI_"];
+    /// Numbers in the same parts of the header that are no options.
+    const VALUES: [&str; 6] = [
+        "NULL",
+        "PLAIN",
+        "CURVE",
+        "GSSAPI",
+        "GROUP_MAX_LENGTH",
+        "GSSAPI_NT_",
+    ];
+
+    /// An option of libzmq's that nobody thought of would be refused without a word.
+    #[test]
+    fn every_option_of_the_header_is_in_the_table_or_refused() {
+        let header = include_str!("../../include/zmq.h");
+        let mut inside = false;
+        let mut options = 0;
+        for line in header.lines() {
+            if line.starts_with("/* ---- ") {
+                inside = line.contains("Options of") || line.contains("Security");
+            }
+            let Some((name, rest)) = line
+                .strip_prefix("#define ZMQ_")
+                .filter(|_| inside)
+                .and_then(|rest| rest.split_once(' '))
+            else {
+                continue;
+            };
+            let is = |one: &&str| *one == name || (one.ends_with('_') && name.starts_with(*one));
+            if VALUES.iter().any(is) {
+                continue;
+            }
+            let number = rest.split(' ').next().unwrap();
+            let number: c_int = number.parse().unwrap_or_else(|_| panic!("{line}"));
+            let refused = REFUSED.iter().any(is);
+            assert_eq!(Entry::of(number).is_none(), refused, "{line}");
+            assert!(
+                Entry::of(number).is_none_or(|entry| entry.name == name),
+                "{line}"
+            );
+            options += 1;
+        }
+        // Those of the drafts stand in a part of their own.
+        assert_eq!(options, 80);
+    }
+
     /// And so does the header with those that libzmq does not have.
     #[test]
     fn the_header_has_every_option_of_ours() {

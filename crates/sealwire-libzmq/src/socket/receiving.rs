@@ -86,6 +86,12 @@ impl Inbound {
         mem::take(&mut self.taken).into_iter().skip(next)
     }
 
+    /// Puts what was taken out before what has come since.
+    fn put_back(&mut self, messages: VecDeque<Message>) {
+        let since: Vec<Message> = self.take_all().collect();
+        self.taken = messages.into_iter().chain(since).collect();
+    }
+
     /// Takes out what is there but for a message that parts of were handed out.
     fn take_untouched(&mut self) -> impl Iterator<Item = Message> {
         let kept = self.next + usize::from(self.inside);
@@ -173,6 +179,17 @@ impl Socket {
             self.fetch(&mut inbound, most, DONTWAIT)?;
         }
         Ok(inbound.take_all().collect())
+    }
+
+    /// Puts messages back that could not be passed on, to be received again.
+    pub(crate) fn return_whole(&self, messages: VecDeque<Message>) {
+        let mut inbound = self.inbound();
+        inbound.put_back(messages);
+        if inbound.has_some()
+            && let Some(readiness) = self.readiness.get()
+        {
+            readiness.rearm();
+        }
     }
 
     /// Takes a message, for those who keep none between two calls.

@@ -471,3 +471,20 @@ fn those_that_take_turns_send_once_all_parts_were_received() {
     send(&answers, &["six"]);
     assert_eq!(receive(&asks), b"six");
 }
+
+#[test]
+fn a_pub_welcomes_its_subscribers_too() {
+    let context = Context::without_rules();
+    for socket_type in [SocketType::Pub, SocketType::XPub] {
+        let publisher = context.open_briefly(socket_type);
+        let welcome = Some(&b"welcome"[..]);
+        publisher.set(number::XPUB_WELCOME_MSG, welcome).unwrap();
+        publisher.bind("inproc://welcome").unwrap();
+        let subscriber = context.open_briefly(SocketType::Sub);
+        subscriber.set(number::SUBSCRIBE, Some(b"w")).unwrap();
+        subscriber.connect("inproc://welcome").unwrap();
+        assert_eq!(subscriber.receive(0).unwrap().as_bytes(), b"welcome");
+        subscriber.close();
+        publisher.close();
+    }
+}

@@ -32,6 +32,12 @@ char text[] = "Operation cannot be accomplished in current state";
 void *module(void) { return text; }
 "#;
 
+/// A part of a module that calls the libzmq that is loaded.
+const CALLS_LOADED: &str = r#"
+int zmq_ctx_shutdown(void *context);
+__attribute__((visibility("default"))) int part(void *context) { return zmq_ctx_shutdown(context); }
+"#;
+
 /// A module that calls a function whose name begins like one of libzmq's.
 const CALLS_THAT: &str = r"
 int zmq_other(void);
@@ -104,6 +110,7 @@ impl Scene {
             ("prefix.c", NOT_LIBZMQ),
             ("calls.c", CALLS_THAT),
             ("text.c", TEXT_ALONE),
+            ("loaded.c", CALLS_LOADED),
             ("caller.c", CALLER),
             ("program.c", PROGRAM),
             ("loader.c", LOADER),
@@ -123,6 +130,11 @@ impl Scene {
         library(
             "libhidden.so",
             &["-fvisibility=hidden", "other.c", "caller.c"],
+        );
+        // A part of it calls the one that is loaded, the other the one inside.
+        library(
+            "libmixed.so",
+            &["-fvisibility=hidden", "other.c", "caller.c", "loaded.c"],
         );
         library("libcaller.so", &["caller.c", "-l:libzmq-0123abcd.so.5"]);
         // By a pointer, which the loader writes elsewhere.
@@ -262,6 +274,11 @@ fn calls_that_reach_another_libzmq_stop_the_process_and_a_mapped_copy_does_not()
             "loader",
             &[hidden, NOW, "context"],
             Some((AskingForContext, "libhidden.so has a libzmq in itself")),
+        ),
+        (
+            "loader",
+            &["libmixed.so", NOW, "context"],
+            Some((AskingForContext, "libmixed.so has a libzmq in itself")),
         ),
         // Without a context of ours it is found at the end.
         ("loader", &[copy, NOW], None),

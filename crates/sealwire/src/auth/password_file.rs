@@ -12,6 +12,7 @@ use super::{Decision, MAX_CREDENTIAL, PasswordTable, PlainAuthenticator, PlainCl
 use crate::account::LOG_PERIOD;
 use crate::guard;
 use crate::keys::{self, KeyFileError, Readers, read_opened_secret};
+use crate::standard_error::tell_of_list;
 
 /// A file of usernames and passwords for PLAIN servers, read again when it changes.
 ///
@@ -143,6 +144,11 @@ impl PasswordFile {
 
 fn report(path: &Path, remark: Option<Remark>, changed: bool) {
     let path = path.display();
+    if let Some(Remark::Unreadable(error)) = &remark {
+        tell_of_list(&format!(
+            "passwords in {path} cannot be read: those read last stay allowed: {error}"
+        ));
+    }
     guard::log(|| match remark {
         Some(Remark::Unreadable(error)) => {
             tracing::error!(target: "sealwire", %path, %error, "passwords cannot be read: those read last stay allowed");

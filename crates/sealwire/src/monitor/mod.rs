@@ -19,17 +19,7 @@ use std::time::{Duration, Instant};
 
 use sealwire_fork::Birth;
 
-pub use counters::Counters;
-pub(crate) use counters::{LiveCounters, add};
-pub use event::Event;
-pub use failures::{Failures, RecentFailure};
 #[cfg(unix)]
-pub use lines::{LogLines, log_to};
-#[cfg(unix)]
-pub use log::CONNECTIONS;
-#[cfg(unix)]
-pub(crate) use standard_error::{print, write};
-
 use self::failures::{LiveFailures, LiveRecent};
 use self::log::Log;
 use crate::account::Excesses;
@@ -41,6 +31,14 @@ use crate::options::from_now;
 use crate::waiting::{Listening, Signal, Until};
 #[cfg(unix)]
 use crate::waiting::{Pollable, Pollers, Readiness, Ready};
+pub use counters::Counters;
+pub(crate) use counters::{LiveCounters, add};
+pub use event::Event;
+pub use failures::{Failures, RecentFailure};
+#[cfg(unix)]
+pub use lines::{LogLines, log_to};
+#[cfg(unix)]
+pub use log::CONNECTIONS;
 
 /// Where a socket's events come from; shared by its monitors.
 pub(crate) struct Hub {

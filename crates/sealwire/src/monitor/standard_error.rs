@@ -2,19 +2,14 @@
 //!
 //! A handshake that fails, for want of the right key for example, fails no call. A program that neither
 //! has a log nor reads events would wait for ever, and nobody would know why.
-//!
-//! Standard error belongs to the program. So a thread of its own writes there: it waits where
-//! nobody reads, and a broken pipe raises `SIGPIPE` on it, which it holds back until it ends.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
 
 use tracing::dispatcher;
 
 use super::Event;
 use crate::limits::MAX_SOCKETS_ON_STANDARD_ERROR;
-use crate::signals;
+use crate::standard_error::print;
 use crate::text::printable;
 
 /// What one socket has to say there.
@@ -53,52 +48,9 @@ fn line(event: &Event) -> String {
     )
 }
 
-/// Where no thread can be started the line is lost.
-pub(crate) fn print(line: String) -> io::Result<JoinHandle<()>> {
-    signals::held_back(|| {
-        thread::Builder::new()
-            .name("sealwire-stderr".into())
-            .spawn(move || write(line.as_bytes()))
-    })
-}
-
-/// Waits where nobody reads, and takes no lock, which a child of `fork` would find taken.
-#[cfg(unix)]
-pub(crate) fn write(mut line: &[u8]) {
-    let to = io::stderr();
-    if !takes_text(&to) {
-        return;
-    }
-    while let Ok(written @ 1..) = rustix::io::write(&to, line) {
-        line = &line[written..];
-    }
-}
-
-#[cfg(not(unix))]
-pub(crate) fn write(line: &[u8]) {
-    use io::Write as _;
-    let _ = io::stderr().write_all(line);
-}
-
-/// Where a program has closed standard error, another descriptor has its number: a connection, for example.
-#[cfg(unix)]
-fn takes_text(to: &io::Stderr) -> bool {
-    use rustix::fs::{FileType, fstat};
-    use rustix::net::{AddressFamily, getsockname};
-
-    let kind = fstat(to).map(|found| FileType::from_raw_mode(found.st_mode));
-    match kind {
-        Ok(FileType::CharacterDevice | FileType::Fifo | FileType::RegularFile) => true,
-        // Of a service manager.
-        Ok(FileType::Socket) => {
-            getsockname(to).is_ok_and(|name| name.address_family() == AddressFamily::UNIX)
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::sync::Arc;
 
     use super::*;

@@ -60,8 +60,8 @@ impl Behaviour {
     /// Each option: its name, its value, and the types that have it.
     fn all(&self) -> [(&'static str, Setting<'_>, &'static [SocketType]); 23] {
         use SocketType::{
-            Channel, Client, Dealer, Gather, Pair, Peer, Pub, Pull, Push, Req, Router, Scatter,
-            Server, Stream, Sub, XPub, XSub,
+            Channel, Client, Dealer, Gather, Pair, Peer, Pub, Pull, Push, Radio, Req, Router,
+            Scatter, Server, Stream, Sub, XPub, XSub,
         };
         const SENDERS: &[SocketType] = &[
             Dealer, Router, Pair, Push, Client, Server, Peer, Scatter, Channel,
@@ -105,8 +105,16 @@ impl Behaviour {
                 Flag(self.xsub_verbose_unsubscribe),
                 &[XSub],
             ),
-            ("xpub_no_drop", Flag(self.publish_no_drop), &[XPub, Pub]),
-            ("xpub_welcome_message", Text(&self.welcome_message), &[XPub]),
+            (
+                "xpub_no_drop",
+                Flag(self.publish_no_drop),
+                &[XPub, Pub, Radio],
+            ),
+            (
+                "xpub_welcome_message",
+                Text(&self.welcome_message),
+                &[XPub, Pub],
+            ),
             (
                 "invert_matching",
                 Flag(self.invert_matching),

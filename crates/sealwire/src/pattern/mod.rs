@@ -457,7 +457,7 @@ pub(crate) fn pattern(
         SocketType::Server | SocketType::Peer => {
             Box::new(server::Server::new(options, random_if(apart)))
         }
-        SocketType::Radio => Box::new(radio::Radio::default()),
+        SocketType::Radio => Box::new(radio::Radio::new(&options.behaviour)),
         SocketType::Dish => Box::new(dish::Dish::default()),
         SocketType::Gather => Box::new(SinglePart(pull::Pull::default())),
         SocketType::Scatter => Box::new(SinglePart(push::Push::new(options))),

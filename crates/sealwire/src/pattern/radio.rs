@@ -1,5 +1,5 @@
 //! RADIO: a message goes to the peers that joined its group (RFC 48). It has two frames, the group
-//! and the body. A peer whose queue is full misses messages; it never slows the others down.
+//! and the body. A peer whose queue is full misses messages and never slows the others down, unless the socket drops nothing.
 
 use sealwire_zmtp::limits::MAX_GROUP;
 use sealwire_zmtp::{Frame, Frames};
@@ -10,15 +10,28 @@ use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::account::Kind;
 use crate::error::{Error, MessageError, Operation};
+use crate::options::Behaviour;
 use crate::peer::PeerAddress;
 use crate::transport::udp::{self, MAX_DATAGRAM};
 
-#[derive(Default)]
 pub(crate) struct Radio {
+    /// It waits while one of the members has no room.
+    no_drop: bool,
     groups: Subscriptions,
     /// Pipes whose members cannot tell what they joined: they get everything.
     datagrams: Vec<PipeId>,
     members: Vec<PipeId>,
+}
+
+impl Radio {
+    pub(crate) fn new(behaviour: &Behaviour) -> Self {
+        Radio {
+            no_drop: behaviour.publish_no_drop,
+            groups: Subscriptions::default(),
+            datagrams: Vec::new(),
+            members: Vec::new(),
+        }
+    }
 }
 
 /// The group of a message and nothing else that is wrong with it.
@@ -75,6 +88,12 @@ impl Pattern for Radio {
         }
         self.groups.exactly(&name, &mut self.members);
         self.members.extend(&self.datagrams);
+        if self.no_drop
+            && let Some(&full) = self.members.iter().find(|&&id| !pipes.has_room(id))
+        {
+            pipes.note_full(full);
+            return Err(SendFailure::WouldBlock);
+        }
         Ok(pipes.push_to_all(&self.members, frames))
     }
 
@@ -82,9 +101,12 @@ impl Pattern for Radio {
         Err(Error::Unsupported(Operation::Receive))
     }
 
-    fn writable(&self, _pipes: &Pipes) -> bool {
-        // A member without room misses messages and holds nobody up.
-        true
+    fn configure(&mut self, _pipes: &Pipes, behaviour: &Behaviour) {
+        self.no_drop = behaviour.publish_no_drop;
+    }
+
+    fn writable(&self, pipes: &Pipes) -> bool {
+        !self.no_drop || pipes.live().all(|id| pipes.has_room(id))
     }
 
     fn readable(&self) -> bool {
@@ -95,5 +117,53 @@ impl Pattern for Radio {
     fn subscribers(&mut self, _pipes: &Pipes, group: &[u8]) -> Option<usize> {
         self.groups.exactly(group, &mut self.members);
         Some(self.members.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::options::SocketOptions;
+    use crate::pattern::silent::Scene;
+
+    #[test]
+    fn a_radio_that_drops_nothing_waits_for_the_slowest_member() {
+        for (no_drop, dropped) in [(true, None), (false, Some(1))] {
+            let behaviour = Behaviour {
+                publish_no_drop: no_drop,
+                ..Behaviour::default()
+            };
+            let mut radio = Radio::new(&behaviour);
+            let mut scene = Scene::new(SocketOptions {
+                behaviour,
+                send_high_water_mark: 2,
+                ..SocketOptions::new(SocketType::Radio)
+            });
+            let [slow, fast] = ["192.0.2.1:1", "192.0.2.2:1"].map(|address| {
+                let end = scene.attach(&mut radio, address);
+                let joined = FromPeer::Subscribe(Bytes::from_static(b"group"));
+                let _ = radio.delivered(&mut scene.pipes, end.id, joined);
+                end
+            });
+            let mut send = |scene: &mut Scene| {
+                let mut message = Frames::from(vec![Frame::from("group"), Frame::from("body")]);
+                match radio.send(&mut scene.pipes, &mut message) {
+                    Ok(dropped) => Some(dropped),
+                    Err(SendFailure::WouldBlock) => None,
+                    Err(SendFailure::Failed(error)) => panic!("{error}"),
+                }
+            };
+            for _ in 0..2 {
+                assert_eq!(send(&mut scene), Some(0));
+                assert_eq!(scene.take(&fast).len(), 1);
+            }
+            assert_eq!(send(&mut scene), dropped);
+            assert_eq!(scene.take(&fast).len(), usize::from(!no_drop));
+            assert_eq!(scene.take(&slow).len(), 2);
+            assert_eq!(send(&mut scene), Some(0));
+        }
     }
 }

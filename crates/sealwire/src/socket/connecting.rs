@@ -82,6 +82,7 @@ impl Socket {
 
     /// The same with any routing id.
     pub(super) fn connect_as(&self, endpoint: Endpoint, routing_id: &[u8]) -> Result<(), Error> {
+        self.core()?;
         match self.socket_type() {
             SocketType::Router | SocketType::Stream => self
                 .start_connecting(endpoint, Some(routing_id.into()))
@@ -136,6 +137,7 @@ impl Socket {
     }
 
     pub(super) fn start_connecting_to_peer(&self, endpoint: Endpoint) -> Result<u64, Error> {
+        self.core()?;
         match self.socket_type() {
             SocketType::Server | SocketType::Peer => self.start_connecting(endpoint, None),
             _ => Err(Error::Unsupported(Operation::RoutingId)),

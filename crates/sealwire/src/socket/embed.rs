@@ -13,10 +13,11 @@ use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
 use crate::message::Message;
-use crate::monitor::{self, Monitor};
+use crate::monitor::Monitor;
 pub use crate::monitor::{CONNECTIONS, LogLines, log_to};
 pub use crate::pattern::PeerQueue;
 use crate::peer::Peer;
+use crate::standard_error;
 use crate::text::printable;
 use crate::waiting::Readiness;
 
@@ -295,13 +296,13 @@ pub fn to_send(socket: &Socket) -> usize {
 
 /// Writes a line on standard error, on this thread: it waits where nobody reads, and has to hold `SIGPIPE` back.
 pub fn write_line(line: &str) {
-    monitor::write(format!("sealwire: {}\n", printable(line)).as_bytes());
+    standard_error::write(format!("sealwire: {}\n", printable(line)).as_bytes());
 }
 
 /// Writes a line on standard error, as that about a failed handshake is written, and waits for it: the process may
 /// end at once.
 pub fn tell(line: &str) {
-    if let Ok(writing) = monitor::print(format!("sealwire: {}\n", printable(line))) {
+    if let Ok(writing) = standard_error::print(format!("sealwire: {}\n", printable(line))) {
         let _ = writing.join();
     }
 }

@@ -85,7 +85,7 @@ fn fault(objects: &Objects) -> Option<String> {
                 return Some(format!("{caller} calls {name} in {other}, another libzmq"));
             }
         }
-        if slots.is_empty() && object.carries_libzmq() && !object.is_named_libzmq() {
+        if object.has_libzmq_of_its_own(&slots) && !object.is_named_libzmq() {
             return Some(format!("{} has a libzmq in itself", object.name));
         }
     }

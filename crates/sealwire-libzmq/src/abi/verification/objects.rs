@@ -174,9 +174,13 @@ impl Object {
         rest.is_some_and(|rest| matches!(rest.first(), Some(b'.' | b'-')))
     }
 
-    /// Whether a libzmq is in it, with its symbols or without.
-    pub(super) fn carries_libzmq(&self) -> bool {
-        self.function(DEFINED).is_some() || self.has_text()
+    /// Whether a libzmq is in it that its own calls reach. The loader binds those to one with symbols, which `slots` show; what
+    /// calls one without is bound already, whatever else the object calls.
+    pub(super) fn has_libzmq_of_its_own(&self, slots: &[Slot]) -> bool {
+        match self.function(DEFINED) {
+            Some(_) => slots.is_empty(),
+            None => self.has_text(),
+        }
     }
 
     fn has_text(&self) -> bool {

@@ -22,6 +22,7 @@ use self::snapshot::{BOUNDS, Memory};
 use super::{AllowedKeys, Authenticator, Client, Decision, NOT_ALLOWED, Status};
 use crate::guard;
 use crate::keys::KeyFileError;
+use crate::standard_error::tell_of_list;
 
 /// Between two readings that handshakes cause passes this many times the time that the first took, so
 /// that strangers cannot make the server read all the time.
@@ -175,6 +176,11 @@ impl AllowedKeysFile {
 fn report(path: &Path, remarks: &[Remark], changed_to: Option<usize>) {
     let path = path.display();
     for remark in remarks.iter().take(MAX_REMARKS) {
+        if let Remark::Unreadable(error) | Remark::FileBroken(error) = remark {
+            tell_of_list(&format!(
+                "allowed keys in {path} cannot be read: those read last stay allowed: {error}"
+            ));
+        }
         guard::log(|| match remark {
             Remark::Unreadable(error) => {
                 tracing::error!(target: "sealwire", %path, %error, "allowed keys cannot be read: those read last stay allowed");

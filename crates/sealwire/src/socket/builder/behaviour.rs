@@ -104,14 +104,14 @@ impl SocketBuilder {
         self
     }
 
-    /// Makes an XPUB or PUB wait while the queue of any subscriber of the message is full, instead of
+    /// Makes an XPUB, PUB or RADIO wait while the queue of any subscriber of the message is full, instead of
     /// dropping for that one. The slowest subscriber decides the rate. Default: off.
     pub fn xpub_no_drop(mut self, no_drop: bool) -> Self {
         self.options.behaviour.publish_no_drop = no_drop;
         self
     }
 
-    /// Sends this message of an XPUB to each new subscriber; one that did not subscribe to it drops it.
+    /// Sends this message of an XPUB or PUB to each new subscriber; one that did not subscribe to it drops it.
     /// Default: none.
     pub fn xpub_welcome_message(mut self, message: impl Into<Message>) -> Self {
         self.options.behaviour.welcome_message = Some(message.into().into_frames());
