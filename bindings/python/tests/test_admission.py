@@ -56,6 +56,56 @@ def test_admit_is_told_the_process(pair: Pairs, tmp_path: pathlib.Path, mechanis
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_admit_goes_by_the_address_over_tcp(pair: Pairs, mechanism: str) -> None:
+    guests: list[sealwire.Guest] = []
+    refused = ["tcp://127.0.0.1:"]
+
+    def admit(guest: sealwire.Guest) -> bool:
+        guests.append(guest)
+        if guest.address.startswith(tuple(refused)):
+            raise sealwire.Refused("not from there", 400)
+        return True
+
+    server_security, client_security = securities(mechanism)
+    server = pair.socket(sealwire.PULL, server_security, admit=admit)
+    events = server.monitor()
+    endpoint = server.bind("tcp://127.0.0.1:0")
+    stranger = pair.socket(sealwire.PUSH, client_security, linger=0)
+    stranger.connect(endpoint)
+    event = failure(events)
+    assert "not from there" in str(event) and event.is_handshake_failure
+    assert event.address is not None and event.address.startswith("tcp://127.0.0.1:")
+    assert guests[0].process is None and guests[0].groups == []
+    stranger.disconnect(endpoint)
+    refused.clear()
+    client = pair.socket(sealwire.PUSH, client_security)
+    client.connect(endpoint)
+    client.send(b"x")
+    peer = server.recv_message().peer
+    # An attempt of the stranger may still have been under way.
+    assert peer is not None and peer.address in {guest.address for guest in guests}
+    assert peer.address.startswith("tcp://127.0.0.1:") and peer.process is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have not all addresses of 127.0.0.0/8")
+def test_of_two_addresses_one_is_admitted(pair: Pairs) -> None:
+    server_security, client_security = securities("BLAKE3")
+    server = pair.socket(
+        sealwire.PULL, server_security, admit=lambda guest: guest.address.startswith("tcp://127.0.0.1:")
+    )
+    events = server.monitor()
+    endpoint = server.bind("tcp://127.0.0.1:0")
+    other = pair.socket(sealwire.PUSH, client_security, linger=0)
+    other.connect(endpoint.replace("tcp://", "tcp://127.0.0.3:0;"))
+    event = failure(events)
+    assert event.address is not None and event.address.startswith("tcp://127.0.0.3:")
+    client = pair.socket(sealwire.PUSH, client_security)
+    client.connect(endpoint)
+    client.send(b"x")
+    assert server.recv() == b"x"
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("answer", [False, None])
 def test_who_is_not_admitted_is_refused(
     pair: Pairs, tmp_path: pathlib.Path, mechanism: str, answer: object

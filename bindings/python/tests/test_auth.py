@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import os
 import pathlib
 import queue
 import sys
@@ -35,7 +36,13 @@ def unraisable(monkeypatch: pytest.MonkeyPatch) -> queue.Queue[Any]:
 class Asked:
     """A server with this authenticator, and a client of it."""
 
-    def __init__(self, pair: Pairs, authenticator: Any, mechanism: str = "blake3") -> None:
+    def __init__(
+        self,
+        pair: Pairs,
+        authenticator: Any,
+        mechanism: str = "blake3",
+        endpoint: str = "tcp://127.0.0.1:0",
+    ) -> None:
         self.keys, self.alice = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
         server_of = getattr(sealwire.Security, f"{mechanism}_server")
         client_of = getattr(sealwire.Security, f"{mechanism}_client")
@@ -45,7 +52,7 @@ class Asked:
         )
         # Before anything can happen.
         self.server_events, self.client_events = self.server.monitor(), self.client.monitor()
-        self.client.connect(self.server.bind("tcp://127.0.0.1:0"))
+        self.client.connect(self.server.bind(endpoint))
 
 
 @pytest.mark.parametrize("mechanism", ["blake3", "curve"])
@@ -64,6 +71,24 @@ def test_a_callable_gives_names(pair: Pairs, mechanism: str) -> None:
     assert client.public_key == sides.alice.public
     assert client.address.startswith("tcp://127.0.0.1:")
     assert client.username is None and client.password is None
+    assert client.process is None
+
+
+@pytest.mark.parametrize("mechanism", ["blake3", "curve"])
+def test_a_callable_is_told_the_process(pair: Pairs, tmp_path: pathlib.Path, mechanism: str) -> None:
+    asked: list[sealwire.Client] = []
+
+    def authenticate(client: sealwire.Client) -> bool:
+        asked.append(client)
+        return True
+
+    sides = Asked(pair, authenticate, mechanism, f"ipc://{tmp_path}/asked")
+    sides.client.send(b"x")
+    assert sides.server.recv() == b"x"
+    (client,) = asked
+    expected = (os.getpid(), os.getuid(), os.getgid()) if sys.platform == "linux" else None
+    assert client.process == expected
+    assert client.address.startswith("ipc://")
 
 
 def test_true_lets_in_without_a_name(pair: Pairs) -> None:

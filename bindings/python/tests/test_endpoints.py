@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import pathlib
 import socket
@@ -222,10 +223,9 @@ def test_endpoints_have_sources_interfaces_and_paths_that_are_made_up(pair: Pair
         assert not endpoint.startswith("tcp") or message.peer.address.startswith("tcp://127.0.0.3:")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="options of Linux")
-def test_the_system_is_told_about_packets(pair: Pairs) -> None:
-    # A longer time than the system's own needs a privilege.
-    pull, push = pair.socket(sealwire.PULL, priority=5, busy_poll=0), pair.socket(sealwire.PUSH)
+def option_of_the_accepted(pair: Pairs, pull: sealwire.Socket, option: int) -> int:
+    """Binds, and says what the system has for a connection that was accepted."""
+    push = pair.socket(sealwire.PUSH)
     monitor = pull.monitor()
     push.connect(pull.bind("tcp://127.0.0.1:0"))
     event = monitor.next(TIMEOUT)
@@ -233,7 +233,36 @@ def test_the_system_is_told_about_packets(pair: Pairs) -> None:
         event = monitor.next(TIMEOUT)
     assert event is not None and event.descriptor is not None
     with socket.socket(fileno=os.dup(event.descriptor)) as connection:
-        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY) == 5
+        return connection.getsockopt(socket.SOL_SOCKET, option)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="options of Linux")
+@pytest.mark.parametrize("microseconds", [0, 47])
+def test_the_device_is_polled_or_the_refusal_is_told(pair: Pairs, microseconds: int) -> None:
+    # Python has no name for it.
+    busy_poll = 46
+    # A longer time than the system's own needs a privilege.
+    with socket.socket() as plain:
+        try:
+            plain.setsockopt(socket.SOL_SOCKET, busy_poll, microseconds)
+        except PermissionError:
+            permitted = False
+        else:
+            permitted = True
+    pull = pair.socket(sealwire.PULL, busy_poll=microseconds)
+    if permitted:
+        assert option_of_the_accepted(pair, pull, busy_poll) == microseconds
+    else:
+        with pytest.raises(sealwire.SystemRefused) as refused:
+            pull.bind("tcp://127.0.0.1:0")
+        assert refused.value.errno == errno.EPERM
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="options of Linux")
+def test_the_system_is_told_about_packets(pair: Pairs) -> None:
+    pull = pair.socket(sealwire.PULL, priority=5)
+    assert option_of_the_accepted(pair, pull, socket.SO_PRIORITY) == 5
+    push = pair.socket(sealwire.PUSH)
     for option in ("priority", "busy_poll"):
         with pytest.raises(ValueError, match=f"{option} is -1 or more"):
             setattr(push, option, -2)

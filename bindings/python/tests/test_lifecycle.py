@@ -159,6 +159,54 @@ assert server.recv() == b"still here"
     assert ended.returncode == 0, ended.stderr
 
 
+def test_a_child_is_told_of_the_fork_while_a_thread_of_the_parent_receives(run_python: Run) -> None:
+    program = PREAMBLE + """
+import signal
+context = Context()
+server = context.socket(PULL, rcvtimeo=60_000, linger=0)
+client = context.socket(PUSH, sndtimeo=60_000, linger=0)
+endpoint = server.bind("tcp://127.0.0.1:0")
+client.connect(endpoint)
+received = []
+first = threading.Event()
+def receive():
+    for _ in range(3):
+        received.append(server.recv())
+        first.set()
+thread = threading.Thread(target=receive)
+thread.start()
+client.send(b"before")
+assert first.wait(60)
+# The thread waits by the first fork, or by one of those that follow.
+for number in range(10):
+    child = os.fork()
+    if child == 0:
+        # A child that hangs is ended, and its parent sees by what.
+        signal.alarm(50)
+        attempts = [
+            server.recv, server.recv_message, server.recv_many, lambda: server.recv(NOBLOCK),
+            lambda: client.send(b"x"), lambda: client.send(b"x", NOBLOCK), lambda: client.send_many([b"x"]),
+            lambda: server.poll(60_000), lambda: server.bind("tcp://127.0.0.1:0"),
+            lambda: client.wait_connected(1, timeout=60_000), server.monitor,
+            lambda: context.socket(PULL).bind("tcp://127.0.0.1:0"),
+        ]
+        for index, attempt in enumerate(attempts):
+            try:
+                attempt()
+            except Forked:
+                continue
+            os._exit(100 + index)
+        sys.exit(7)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 7, (number, status)
+client.send_many([b"between", b"after"])
+thread.join(60)
+assert received == [b"before", b"between", b"after"]
+"""
+    ended = run_python(program)
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_sockets_that_are_dropped_are_closed() -> None:
     import gc
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sealwire
-from conftest import Pairs
+from conftest import TIMEOUT_MS, Pairs
 from sealwire._base import Option, Options
 
 NAMES = [name for name, value in vars(Options).items() if isinstance(value, Option)]
@@ -222,3 +222,43 @@ def test_a_queue_grows_and_a_lingering_close_is_cut_short_on_a_socket_in_use() -
     push.linger = 0
     with pytest.raises(sealwire.Unsent):
         push.close()
+
+
+def test_time_limits_change_on_a_socket_in_use() -> None:
+    # Without the change, each call would wait for a minute.
+    with sealwire.Socket(sealwire.PULL, rcvtimeo=TIMEOUT_MS) as pull:
+        pull.bind("inproc://live-limits")
+        with sealwire.Socket(sealwire.PUSH, sndtimeo=TIMEOUT_MS) as push:
+            push.connect("inproc://live-limits")
+            push.send(b"x")
+            assert pull.recv() == b"x"
+            pull.rcvtimeo = 1
+            for attempt in (pull.recv, pull.recv_many, pull.recv_message):
+                with pytest.raises(sealwire.TimedOut, match="1ms"):
+                    attempt()
+            push.disconnect("inproc://live-limits")
+            push.sndtimeo = 2
+            with pytest.raises(sealwire.TimedOut, match="2ms"):
+                push.send(b"to nobody")
+            with pytest.raises(sealwire.TimedOut, match="2ms"):
+                push.send_many([b"to nobody"])
+            # Longer ones too.
+            pull.rcvtimeo = TIMEOUT_MS
+            push.sndtimeo = TIMEOUT_MS
+            push.connect("inproc://live-limits")
+            push.send(b"again")
+            assert pull.recv() == b"again"
+
+
+def test_a_router_begins_to_mind_unknown_names_while_it_is_used(pair: Pairs) -> None:
+    router, dealer = pair(sealwire.ROUTER, sealwire.DEALER)
+    dealer.send(b"x")
+    name, _ = router.recv_multipart()
+    router.send_multipart([b"nobody", b"lost"])
+    router.router_mandatory = True
+    with pytest.raises(sealwire.Unroutable, match="nobody|6e6f626f6479"):
+        router.send_multipart([b"nobody", b"refused"])
+    router.send_multipart([name, b"known"])
+    assert dealer.recv() == b"known"
+    router.router_mandatory = False
+    router.send_multipart([b"nobody", b"lost"])

@@ -57,6 +57,52 @@ class AdmissionTest < SealwireTest
     end
   end
 
+  def test_admit_goes_by_the_address_over_tcp
+    %i[null plain curve blake3].each do |mechanism|
+      guests, refused = Queue.new, ["tcp://127.0.0.1:"]
+      admit = lambda do |guest|
+        guests << guest
+        guest.address.start_with?(*refused) ? Sealwire::Refusal.new("not from there") : true
+      end
+      server_security, client_security = securities(mechanism)
+      server = socket(:PULL, security: server_security, admit: admit)
+      monitor = server.monitor
+      endpoint = server.bind("tcp://127.0.0.1:0")
+      stranger = socket(:PUSH, security: client_security)
+      stranger.connect(endpoint)
+      event = await(monitor, :failed)
+      assert_includes event.failure.reason, "not from there"
+      assert event.address.start_with?("tcp://127.0.0.1:"), event.address
+      guest = guests.pop
+      assert_equal [nil, []], [guest.process, guest.groups]
+      stranger.disconnect(endpoint)
+      refused.clear
+      client = socket(:PUSH, security: client_security)
+      client.connect(endpoint)
+      client << "x"
+      peer = server.receive.peer
+      # An attempt of the stranger may still have been under way.
+      assert_includes Array.new(guests.size) { guests.pop.address }, peer.address
+      assert_nil peer.process
+    end
+  end
+
+  def test_of_two_addresses_one_is_admitted
+    skip "other systems have not all addresses of 127.0.0.0/8" unless RUBY_PLATFORM.include?("linux")
+
+    server_security, client_security = securities(:blake3)
+    admit = ->(guest) { guest.address.start_with?("tcp://127.0.0.1:") }
+    server = socket(:PULL, security: server_security, admit: admit)
+    monitor = server.monitor
+    endpoint = server.bind("tcp://127.0.0.1:0")
+    other, client = Array.new(2) { socket(:PUSH, security: client_security) }
+    other.connect(endpoint.sub("tcp://", "tcp://127.0.0.3:0;"))
+    assert await(monitor, :failed).address.start_with?("tcp://127.0.0.3:")
+    client.connect(endpoint)
+    client << "x"
+    assert_equal "x", server.receive.to_s
+  end
+
   def test_what_admit_raises_refuses_and_is_told_here_alone
     raising = {
       "RuntimeError" => ->(_guest) { raise "the database is down\e[2J\xFF" },

@@ -206,17 +206,47 @@ class EndpointsTest < SealwireTest
     context.join
   end
 
-  def test_the_system_is_told_about_packets
-    return absent("SO_PRIORITY is Linux's") unless RUBY_PLATFORM.include?("linux")
-
-    # A longer time than the system's own needs a privilege.
-    pull = socket(:PULL, packet_priority: 5, busy_poll: 0)
+  # Binds, and says what the system has for a connection that was accepted.
+  def option_of_the_accepted(pull, option)
     monitor = pull.monitor
     socket(:PUSH).connect(pull.bind("tcp://127.0.0.1:*"))
     connection = ::Socket.for_fd(await(monitor, :accepted).descriptor)
     # The descriptor stays the socket's.
     connection.autoclose = false
-    assert_equal 5, connection.getsockopt(:SOCKET, :PRIORITY).int
+    connection.getsockopt(:SOCKET, option).int
+  end
+
+  def test_the_device_is_polled_or_the_refusal_is_told
+    return absent("SO_BUSY_POLL is Linux's") unless RUBY_PLATFORM.include?("linux")
+
+    # Ruby has no name for it in every version.
+    busy_poll = 46
+    [0, 47].each do |microseconds|
+      pull = socket(:PULL, busy_poll: microseconds / 1e6)
+      if may_poll?(busy_poll, microseconds)
+        assert_equal microseconds, option_of_the_accepted(pull, busy_poll)
+      else
+        assert_raises(Sealwire::BindError) { pull.bind("tcp://127.0.0.1:*") }
+      end
+    end
+  end
+
+  # A longer time than the system's own needs a privilege.
+  def may_poll?(option, microseconds)
+    plain = ::Socket.new(:INET, :STREAM)
+    plain.setsockopt(:SOCKET, option, microseconds)
+    true
+  rescue Errno::EPERM
+    false
+  ensure
+    plain.close
+  end
+
+  def test_the_system_is_told_about_packets
+    return absent("SO_PRIORITY is Linux's") unless RUBY_PLATFORM.include?("linux")
+
+    pull = socket(:PULL, packet_priority: 5)
+    assert_equal 5, option_of_the_accepted(pull, :PRIORITY)
     assert_raises(Sealwire::OptionError) { pull.packet_priority = 1 << 40 }
   end
 

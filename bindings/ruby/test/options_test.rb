@@ -71,6 +71,38 @@ class OptionsTest < SealwireTest
     assert_raises(Sealwire::UnsentError) { push.close }
   end
 
+  def test_time_limits_change_on_a_socket_in_use
+    # Without the change, each call would wait for a minute.
+    pull, push = socket(:PULL), socket(:PUSH)
+    pull.bind("inproc://ruby-live-limits")
+    push.connect("inproc://ruby-live-limits")
+    push << "x"
+    assert_equal "x", pull.receive.to_s
+    pull.recv_timeout = 0.001
+    assert_includes assert_raises(Sealwire::TimeoutError) { pull.receive }.message, "1ms"
+    push.disconnect("inproc://ruby-live-limits")
+    push.send_timeout = 0.002
+    assert_includes assert_raises(Sealwire::TimeoutError) { push << "to nobody" }.message, "2ms"
+    # Longer ones too.
+    pull.recv_timeout = push.send_timeout = TIMEOUT
+    push.connect("inproc://ruby-live-limits")
+    push << "again"
+    assert_equal "again", pull.receive.to_s
+  end
+
+  def test_a_router_begins_to_mind_unknown_names_while_it_is_used
+    router, dealer = connected(:ROUTER, :DEALER)
+    dealer << "x"
+    name = router.receive[0]
+    router << %w[nobody lost]
+    router.router_mandatory = true
+    assert_raises(Sealwire::UnroutableError) { router << %w[nobody refused] }
+    router << [name, "known"]
+    assert_equal "known", dealer.receive.to_s
+    router.router_mandatory = false
+    router << %w[nobody lost]
+  end
+
   def test_what_means_nothing_is_refused
     assert_equal "sockets have no option spam", assert_raises(ArgumentError) { Sealwire::PULL.new(spam: 1) }.message
     { sndhwm: "send_hwm", recv_timout: "recv_timeout", LINGER: "linger" }.each do |name, near|

@@ -137,4 +137,46 @@ class ProcessTest < SealwireTest
       parent: somebody true
     TEXT
   end
+  def test_a_child_is_told_of_the_fork_while_a_thread_of_the_parent_receives
+    skip "this system cannot fork" unless Process.respond_to?(:fork)
+    output = in_another_ruby(<<~RUBY)
+      require "sealwire"
+      require "timeout"
+      context = Sealwire::Context.new
+      server = Sealwire::PULL.new(context: context, recv_timeout: #{TIMEOUT}, linger: 0)
+      client = Sealwire::PUSH.new(context: context, send_timeout: #{TIMEOUT}, linger: 0)
+      client.connect(server.bind("tcp://127.0.0.1:0"))
+      received = Queue.new
+      thread = Thread.new { 3.times { received << server.receive.to_s } }
+      client << "before"
+      puts received.pop
+      uses = [
+        -> { server.receive }, -> { server.try_receive }, -> { server.wait_readable }, -> { server.monitor },
+        -> { server.bind("tcp://127.0.0.1:0") }, -> { client << "x" }, -> { client.try_send("x") },
+        -> { client.wait_connected(1) }, -> { Sealwire::PULL.new(context: context).bind("tcp://127.0.0.1:0") }
+      ]
+      # The thread waits by the first fork, or by one of those that follow.
+      10.times do
+        child = fork do
+          uses.each_with_index do |use, index|
+            use.call
+            exit!(100 + index)
+          rescue Sealwire::ForkedError
+            next
+          end
+        end
+        begin
+          Timeout.timeout(#{TIMEOUT} - 10) { Process.wait(child) }
+        rescue Timeout::Error
+          Process.kill(:KILL, child)
+          raise
+        end
+        puts $? unless $?.success?
+      end
+      client << "between" << "after"
+      2.times { puts received.pop }
+      thread.join
+    RUBY
+    assert_equal "before\nbetween\nafter\n", output
+  end
 end

@@ -98,6 +98,30 @@ class SecurityTest < SealwireTest
     assert_equal [@alice.public_key, "DEALER", "me"], [client.public_key, client.socket_type, client.routing_id]
     assert_match(/\Atcp:\/\/127\.0\.0\.1:\d+\z/, client.address)
     assert_nil client.username
+    assert_nil client.process
+  end
+
+  def test_the_callback_is_told_the_process
+    expected = RUBY_PLATFORM.include?("linux") ? [[Process.pid, Process.uid, Process.gid]] : [nil]
+    %i[blake3 curve].each do |mechanism|
+      seen = Queue.new
+      security = Sealwire::Security.public_send(:"#{mechanism}_server", keys: @server_keys) do |client|
+        seen << client
+        true
+      end
+      client_security = Sealwire::Security.public_send(
+        :"#{mechanism}_client", server_key: @server_keys.public_key, keys: @alice
+      )
+      Dir.mktmpdir do |folder|
+        server, client = socket(:PULL, security: security), socket(:PUSH, security: client_security)
+        client.connect(server.bind("ipc://#{folder}/asked"))
+        client << "hello"
+        assert_equal "hello", server.receive.to_s
+      end
+      client = seen.pop
+      assert_equal expected, [client.process]
+      assert client.address.start_with?("ipc://"), client.address
+    end
   end
 
   def test_callbacks_run_while_the_main_thread_waits

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "io/wait"
+require "socket"
 
 class SocketsTest < SealwireTest
   %i[null plain curve blake3].each do |mechanism|
@@ -33,6 +35,25 @@ class SocketsTest < SealwireTest
         assert_equal Encoding::BINARY, frame.encoding
         assert_predicate frame, :frozen?
       end
+    end
+  end
+
+  def test_datagrams_go_to_a_plain_socket_and_come_from_it
+    dgram = socket(:DGRAM)
+    UDPSocket.open do |plain|
+      plain.bind("127.0.0.1", 0)
+      here = "127.0.0.1:#{plain.local_address.ip_port}"
+      assert_match(/binds/, assert_raises(Sealwire::StateError) { dgram << [here, "early"] }.message)
+      port = Integer(dgram.bind("udp://127.0.0.1:0")[/\d+\z/])
+      plain.send("hello", 0, "127.0.0.1", port)
+      assert_equal [here, "hello"], dgram.receive.frames
+      dgram << [here, "welcome"]
+      assert plain.wait_readable(TIMEOUT)
+      text, from = plain.recvfrom_nonblock(100)
+      assert_equal ["welcome", port], [text, from[1]]
+      assert_match(/not 0/, assert_raises(Sealwire::MessageError) { dgram << ["127.0.0.1:0", "nobody"] }.message)
+      assert_match(/one frame/, assert_raises(Sealwire::MessageError) { dgram << "no address" }.message)
+      assert_raises(Sealwire::EndpointError) { dgram.connect("udp://127.0.0.1:9") }
     end
   end
 

@@ -22,6 +22,7 @@ static void authenticate(const sealwire_client *client, sealwire_decision *decis
     __atomic_add_fetch(&known->asked, 1, __ATOMIC_SEQ_CST);
     OK(sealwire_client_public_key(client, key));
     CHECK(strncmp(sealwire_client_address(client), "tcp://127.0.0.1:", 16) == 0);
+    RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_client_process(client, NULL, NULL, NULL));
     const void *type = sealwire_client_metadata(client, "socket-type", &size);
     CHECK(size == 4 && memcmp(type, "PUSH", 4) == 0);
     if (memcmp(key, known->alice, sizeof key) == 0) {

@@ -70,6 +70,92 @@ static void reconfiguring(void) {
     }
 }
 
+/* How many messages of this size there is room for, until the queue is full. */
+static int fill(const sealwire_socket *socket, size_t size) {
+    char body[100] = {0};
+    int sent = 0;
+    sealwire_status status;
+    while ((status = sealwire_socket_send_bytes(socket, body, size, SEALWIRE_NO_WAIT)) == SEALWIRE_OK) {
+        sent++;
+    }
+    CHECK(status == SEALWIRE_ERROR_WOULD_BLOCK);
+    return sent;
+}
+
+/* What waits for a peer waits in the queue whose limits change, so nothing leaves it meanwhile. */
+static void live_limits(void) {
+    sealwire_security *none = no_security();
+    sealwire_socket *push = NULL;
+    sealwire_options *first = options_with_timeouts(), *marks = NULL, *bytes = NULL, *times = NULL;
+    OK(sealwire_options_set(first, SEALWIRE_OPTION_SEND_HIGH_WATER_MARK, 2));
+    OK(sealwire_options_set(first, SEALWIRE_OPTION_LINGER_MS, INT64_MAX));
+    OK(sealwire_socket_new(SEALWIRE_PUSH, none, first, &push));
+    OK(sealwire_socket_connect(push, "inproc://live-limits"));
+    CHECK(fill(push, 1) == 2);
+    OK(sealwire_options_new(&marks));
+    OK(sealwire_options_set(marks, SEALWIRE_OPTION_SEND_HIGH_WATER_MARK, 5));
+    OK(sealwire_socket_reconfigure(push, NULL, marks));
+    CHECK(fill(push, 1) == 3);
+
+    /* A lower budget, with room for messages left, and a higher one. */
+    OK(sealwire_options_set(marks, SEALWIRE_OPTION_SEND_HIGH_WATER_MARK, 1000));
+    OK(sealwire_options_set(marks, SEALWIRE_OPTION_SEND_BYTE_BUDGET, 1));
+    OK(sealwire_socket_reconfigure(push, NULL, marks));
+    CHECK(fill(push, 100) == 0);
+    OK(sealwire_options_new(&bytes));
+    OK(sealwire_options_set(bytes, SEALWIRE_OPTION_SEND_BYTE_BUDGET, 10000));
+    OK(sealwire_socket_reconfigure(push, NULL, bytes));
+    int more = fill(push, 100);
+    CHECK(more > 0 && more < 995);
+
+    /* Without these, sending would take a minute, and closing for ever. */
+    OK(sealwire_options_new(&times));
+    OK(sealwire_options_set(times, SEALWIRE_OPTION_SEND_TIMEOUT_MS, 1));
+    OK(sealwire_options_set(times, SEALWIRE_OPTION_LINGER_MS, 0));
+    OK(sealwire_socket_reconfigure(push, NULL, times));
+    char body[100] = {0};
+    RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_send_bytes(push, body, sizeof body, SEALWIRE_WAIT));
+    CHECK(strstr(sealwire_last_error(), "1ms") != NULL);
+    RETURNS(SEALWIRE_ERROR_UNSENT, sealwire_socket_close(push));
+    sealwire_counters counters;
+    OK(sealwire_socket_counters(push, &counters));
+    CHECK(counters.dropped_unsent == (uint64_t)(5 + more));
+    sealwire_options *all[] = {first, marks, bytes, times};
+    for (int i = 0; i < 4; i++) {
+        sealwire_options_free(all[i]);
+    }
+    sealwire_socket_free(push);
+    sealwire_security_free(none);
+}
+
+/* What a single type has counts for what is sent from now on. */
+static void live_mandatory(void) {
+    sealwire_security *none = no_security();
+    sealwire_socket *router = make_socket(SEALWIRE_ROUTER, none), *push = make_socket(SEALWIRE_PUSH, none);
+    sealwire_options *options = NULL;
+    OK(sealwire_options_new(&options));
+    OK(sealwire_socket_bind(router, "tcp://127.0.0.1:0", NULL));
+    for (int step = 0; step < 3; step++) {
+        sealwire_message *message = NULL;
+        int mandatory = step == 1;
+        OK(sealwire_options_set(options, SEALWIRE_OPTION_ROUTER_MANDATORY, mandatory));
+        OK(sealwire_socket_reconfigure(router, NULL, options));
+        OK(sealwire_message_from_bytes("nobody", 6, &message));
+        OK(sealwire_message_add(message, "lost", 4));
+        if (mandatory) {
+            RETURNS(SEALWIRE_ERROR_UNROUTABLE, sealwire_socket_send(router, message, SEALWIRE_WAIT));
+            sealwire_message_free(message);
+            RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_reconfigure(push, NULL, options));
+        } else {
+            OK(sealwire_socket_send(router, message, SEALWIRE_WAIT));
+        }
+    }
+    sealwire_options_free(options);
+    sealwire_socket_free(push);
+    sealwire_socket_free(router);
+    sealwire_security_free(none);
+}
+
 /* The keys of an endpoint in use: both are good for a while, then the connection under the old one ends. */
 static void replacing_keys(const char *name) {
     int curve = strcmp(name, "CURVE") == 0;
@@ -213,6 +299,8 @@ static void closing_at_once(void) {
 int main(void) {
     draining();
     reconfiguring();
+    live_limits();
+    live_mandatory();
     replacing_keys("BLAKE3");
     replacing_keys("CURVE");
     closing();

@@ -1,10 +1,12 @@
 /* Peers by a routing id of one's own choice, queues of endpoints, and the threads that serve them. */
-/* For SO_PRIORITY. */
+/* For SO_PRIORITY and SO_BUSY_POLL. */
 #define _DEFAULT_SOURCE
 #include "test.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static void receives(const sealwire_socket *socket, size_t frame, const char *text) {
     sealwire_message *message = NULL;
@@ -69,6 +71,36 @@ static void queues_of_endpoints(const sealwire_security *none) {
     sealwire_socket_free(pull);
 }
 
+#ifdef __linux__
+/* A thread that has been joined may be listed a little longer, but with this flag. */
+#define ENDING 4
+
+/* How many threads of this process have names that begin so, and have not begun to end. */
+static int threads_called(const char *prefix) {
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *task;
+    int count = 0;
+    CHECK(tasks != NULL);
+    while ((task = readdir(tasks)) != NULL) {
+        char path[300], line[1000], name[100] = "";
+        unsigned flags = ENDING;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", task->d_name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) {
+            continue;
+        }
+        /* Number, name, state, five numbers and the flags. */
+        if (fgets(line, sizeof line, file) != NULL) {
+            CHECK(sscanf(line, "%*d (%99[^)]) %*c %*d %*d %*d %*d %*d %u", name, &flags) == 2);
+        }
+        fclose(file);
+        count += strncmp(name, prefix, strlen(prefix)) == 0 && !(flags & ENDING);
+    }
+    closedir(tasks);
+    return count;
+}
+#endif
+
 static void threads(const sealwire_security *none) {
     sealwire_context *context = NULL;
     sealwire_options *options = options_with_timeouts();
@@ -88,6 +120,13 @@ static void threads(const sealwire_security *none) {
     }
     OK(sealwire_socket_send_bytes(push, "work", 4, SEALWIRE_WAIT));
     receives(pull, 0, "work");
+#ifdef __linux__
+    /* Each takes its name as it begins. */
+    for (int i = 0; i < TIMEOUT && threads_called("c-io") < 3; i++) {
+        sealwire_poll(NULL, 0, 1, NULL);
+    }
+    CHECK(threads_called("c-io") == 3);
+#endif
     /* A thread that is not there. */
     OK(sealwire_options_set(options, SEALWIRE_OPTION_IO_AFFINITY, 8));
     OK(sealwire_socket_reconfigure(pull, none, options));
@@ -96,6 +135,9 @@ static void threads(const sealwire_security *none) {
     sealwire_socket_free(pull);
     sealwire_options_free(options);
     sealwire_context_join(context);
+#ifdef __linux__
+    CHECK(threads_called("c-io") == 0);
+#endif
     sealwire_context_join(NULL);
 }
 
@@ -105,10 +147,19 @@ typedef struct {
     pthread_cond_t changed;
     int calls[3];
     int freed;
+    pthread_key_t key;
+    int ended;
 } starts;
+
+/* The last that a thread does. It takes its time, so that who does not wait for it is found out. */
+static void ending(void *value) {
+    sealwire_poll(NULL, 0, 20, NULL);
+    __atomic_add_fetch(&((starts *)value)->ended, 1, __ATOMIC_SEQ_CST);
+}
 
 static void started(void *user, size_t io_thread) {
     starts *seen = (starts *)user;
+    CHECK(pthread_setspecific(seen->key, seen) == 0);
     pthread_mutex_lock(&seen->lock);
     if (io_thread < 3) {
         seen->calls[io_thread]++;
@@ -125,8 +176,11 @@ static void freed(void *user) {
 }
 
 static void beginnings_of_threads(void) {
-    starts seen = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {0, 0, 0}, 0};
+    starts seen;
     sealwire_context *context = NULL;
+    memset(&seen, 0, sizeof seen);
+    CHECK(pthread_mutex_init(&seen.lock, NULL) == 0 && pthread_cond_init(&seen.changed, NULL) == 0);
+    CHECK(pthread_key_create(&seen.key, ending) == 0);
     RETURNS(SEALWIRE_ERROR_NULL, sealwire_context_new_with_thread_start(1, NULL, NULL, &seen, freed, &context));
     RETURNS(SEALWIRE_ERROR_OPTION,
             sealwire_context_new_with_thread_start(0, NULL, started, &seen, freed, &context));
@@ -142,9 +196,51 @@ static void beginnings_of_threads(void) {
         CHECK(seen.calls[i] == 1);
     }
     pthread_mutex_unlock(&seen.lock);
+    CHECK(__atomic_load_n(&seen.ended, __ATOMIC_SEQ_CST) == 0);
     sealwire_context_join(context);
-    CHECK(seen.freed == 1);
+    CHECK(seen.freed == 1 && __atomic_load_n(&seen.ended, __ATOMIC_SEQ_CST) == 3);
+    CHECK(pthread_key_delete(seen.key) == 0);
 }
+
+#ifdef __linux__
+/* Whether this process may have the device polled for so long, which takes a privilege. */
+static int may_poll(int microseconds) {
+    int plain = socket(AF_INET, SOCK_STREAM, 0);
+    CHECK(plain != -1);
+    int may = setsockopt(plain, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) == 0;
+    CHECK(close(plain) == 0);
+    return may;
+}
+
+/* It takes effect, or the system's refusal is told: it is not passed over. */
+static void polling(const sealwire_security *none, int microseconds) {
+    sealwire_options *options = options_with_timeouts();
+    sealwire_socket *pull = NULL, *push = make_socket(SEALWIRE_PUSH, none);
+    sealwire_monitor *monitor = NULL;
+    char *bound = NULL;
+    int polled = -1;
+    socklen_t size = sizeof polled;
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_BUSY_POLL_US, microseconds));
+    OK(sealwire_socket_new(SEALWIRE_PULL, none, options, &pull));
+    OK(sealwire_monitor_new(pull, &monitor));
+    if (may_poll(microseconds)) {
+        OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:*", &bound));
+        OK(sealwire_socket_connect(push, bound));
+        sealwire_event *accepted = await_event(monitor, SEALWIRE_EVENT_ACCEPTED);
+        CHECK(getsockopt(sealwire_event_descriptor(accepted), SOL_SOCKET, SO_BUSY_POLL, &polled, &size) == 0);
+        CHECK(polled == microseconds);
+        sealwire_event_free(accepted);
+    } else {
+        RETURNS(SEALWIRE_ERROR_BIND, sealwire_socket_bind(pull, "tcp://127.0.0.1:*", &bound));
+        CHECK(bound == NULL);
+    }
+    sealwire_monitor_free(monitor);
+    sealwire_string_free(bound);
+    sealwire_options_free(options);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+}
+#endif
 
 /* What the system is told about the packets of a connection. */
 static void packets(const sealwire_security *none) {
@@ -158,8 +254,6 @@ static void packets(const sealwire_security *none) {
     RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_options_set(options, SEALWIRE_OPTION_PACKET_PRIORITY, -1));
     RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_options_set(options, SEALWIRE_OPTION_BUSY_POLL_US, -1));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_PACKET_PRIORITY, 5));
-    /* More than the system's needs a privilege. */
-    OK(sealwire_options_set(options, SEALWIRE_OPTION_BUSY_POLL_US, 0));
     OK(sealwire_socket_new(SEALWIRE_PULL, none, options, &pull));
     OK(sealwire_monitor_new(pull, &monitor));
     OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:*", &bound));
@@ -167,6 +261,8 @@ static void packets(const sealwire_security *none) {
     sealwire_event *accepted = await_event(monitor, SEALWIRE_EVENT_ACCEPTED);
     CHECK(getsockopt(sealwire_event_descriptor(accepted), SOL_SOCKET, SO_PRIORITY, &priority, &size) == 0);
     CHECK(priority == 5);
+    polling(none, 0);
+    polling(none, 47);
     sealwire_event_free(accepted);
     sealwire_monitor_free(monitor);
     sealwire_string_free(bound);

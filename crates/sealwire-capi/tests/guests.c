@@ -19,6 +19,14 @@ static void destroy(void *user) {
     __atomic_add_fetch(&((door *)user)->destroyed, 1, __ATOMIC_SEQ_CST);
 }
 
+/* A decision that is being made keeps the callback a little longer. */
+static void await_destroyed(door *at) {
+    for (int i = 0; i < TIMEOUT && count_of(&at->destroyed) == 0; i++) {
+        sealwire_poll(NULL, 0, 1, NULL);
+    }
+    CHECK(count_of(&at->destroyed) == 1);
+}
+
 static int by_number(const void *left, const void *right) {
     gid_t a = *(const gid_t *)left, b = *(const gid_t *)right;
     return (a > b) - (a < b);
@@ -86,6 +94,129 @@ static void ipc_endpoint(char *into, size_t size) {
     snprintf(into, size, "ipc:///tmp/sealwire-capi-%d-%d", (int)getpid(), number++);
 }
 
+/* The authenticator is told whose process has the key. */
+static void authenticate(const sealwire_client *client, sealwire_decision *decision, void *user) {
+    door *at = (door *)user;
+    int32_t process = 0;
+    uint32_t owner = 0, group = 0;
+    sealwire_status status = sealwire_client_process(client, &process, &owner, &group);
+    CHECK(strncmp(sealwire_client_address(client), "ipc://", 6) == 0);
+    check_process(status, process, owner, group);
+    __atomic_add_fetch(&at->asked, 1, __ATOMIC_SEQ_CST);
+    if (status == SEALWIRE_OK) {
+        /* Each number by itself. */
+        process = 0;
+        owner = group = (uint32_t)-1;
+        OK(sealwire_client_process(client, &process, NULL, NULL));
+        OK(sealwire_client_process(client, NULL, &owner, NULL));
+        OK(sealwire_client_process(client, NULL, NULL, &group));
+        check_process(SEALWIRE_OK, process, owner, group);
+    }
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_client_process(NULL, &process, &owner, &group));
+    OK(sealwire_decision_allow(decision, NULL));
+}
+
+static void authenticating(const char *name) {
+    char endpoint[100];
+    door at = {1, 0, 0};
+    uint8_t key[SEALWIRE_KEY_SIZE];
+    sealwire_keys *keys = NULL;
+    sealwire_authenticator *authenticator = NULL;
+    sealwire_security *serving = NULL, *asking = NULL;
+    OK(sealwire_keys_generate(&keys));
+    OK(sealwire_keys_public(keys, key));
+    OK(sealwire_authenticator_callback(authenticate, &at, destroy, &authenticator));
+    if (strcmp(name, "CURVE") == 0) {
+        OK(sealwire_security_curve_server(keys, authenticator, &serving));
+        OK(sealwire_security_curve_client(key, NULL, &asking));
+    } else {
+        OK(sealwire_security_blake3_server(keys, authenticator, &serving));
+        OK(sealwire_security_blake3_client(key, NULL, &asking));
+    }
+    sealwire_authenticator_free(authenticator);
+    sealwire_keys_free(keys);
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, serving);
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, asking);
+    sealwire_security_free(serving);
+    sealwire_security_free(asking);
+    ipc_endpoint(endpoint, sizeof endpoint);
+    OK(sealwire_socket_bind(pull, endpoint, NULL));
+    OK(sealwire_socket_connect(push, endpoint));
+    send_text(push, "let in");
+    receive_text(pull, "let in");
+    CHECK(count_of(&at.asked) > 0);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    await_destroyed(&at);
+}
+
+/* Where a guest came from, and from where nobody may come. */
+typedef struct {
+    door at;
+    const char *refused;
+    char seen[100];
+} gate;
+
+static void admit_by_address(const sealwire_guest *guest, sealwire_decision *decision, void *user) {
+    gate *here = (gate *)user;
+    int32_t process = 0;
+    uint32_t owner = 0, group = 0;
+    size_t groups = 1;
+    const char *address = sealwire_guest_address(guest);
+    CHECK(sealwire_guest_process(guest, &process, &owner, &group) == SEALWIRE_ERROR_UNSUPPORTED);
+    CHECK(process == 0 && owner == 0 && group == 0);
+    OK(sealwire_guest_groups(guest, NULL, 0, &groups));
+    CHECK(groups == 0);
+    if (here->refused != NULL && strncmp(address, here->refused, strlen(here->refused)) == 0) {
+        OK(sealwire_decision_refuse(decision, 400, "not from there"));
+    } else {
+        snprintf(here->seen, sizeof here->seen, "%s", address);
+        OK(sealwire_decision_allow(decision, NULL));
+    }
+    __atomic_add_fetch(&here->at.asked, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Over TCP the address is what there is to go by. */
+static void by_address(const char *refused, const char *source, sealwire_security *serving, sealwire_security *asking) {
+    gate here = {{1, 0, 0}, refused, ""};
+    char *bound = NULL, from[200];
+    sealwire_socket *pull = NULL;
+    sealwire_monitor *monitor = NULL;
+    sealwire_options *options = options_with_timeouts();
+    OK(sealwire_options_set_admit(options, admit_by_address, &here, destroy));
+    OK(sealwire_socket_new(SEALWIRE_PULL, serving, options, &pull));
+    sealwire_options_free(options);
+    OK(sealwire_monitor_new(pull, &monitor));
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &bound));
+    snprintf(from, sizeof from, "tcp://%s%s", source, bound + strlen("tcp://"));
+    sealwire_socket *other = make_socket(SEALWIRE_PUSH, asking);
+    if (refused != NULL) {
+        OK(sealwire_socket_connect(other, from));
+        sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+        CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REFUSED);
+        CHECK(strstr(sealwire_event_text(event), "not from there") != NULL);
+        CHECK(strncmp(sealwire_event_address(event), refused, strlen(refused)) == 0);
+        sealwire_event_free(event);
+    }
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, asking);
+    /* Whose address is not the refused one. */
+    if (refused == NULL || source[0] != '\0') {
+        OK(sealwire_socket_connect(push, bound));
+        send_text(push, "let in");
+        sealwire_message *message = receive(pull);
+        CHECK(says(message, "let in") && count_of(&here.at.asked) > 0);
+        CHECK(strncmp(here.seen, "tcp://127.0.0.1:", 16) == 0);
+        CHECK(strcmp(here.seen, sealwire_peer_address(sealwire_message_peer(message))) == 0);
+        sealwire_message_free(message);
+    }
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(other);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_string_free(bound);
+    await_destroyed(&here.at);
+}
+
 /* Whatever the mechanism, the callback is asked before anything is proved. */
 static void by_process(int lets_in, sealwire_security *serving, sealwire_security *asking) {
     char endpoint[100];
@@ -123,23 +254,30 @@ static void by_process(int lets_in, sealwire_security *serving, sealwire_securit
     sealwire_monitor_free(monitor);
     sealwire_socket_free(push);
     sealwire_socket_free(pull);
-    /* A decision that is being made keeps the callback a little longer. */
-    for (int i = 0; i < TIMEOUT && count_of(&at.destroyed) == 0; i++) {
-        sealwire_poll(NULL, 0, 1, NULL);
-    }
-    CHECK(count_of(&at.destroyed) == 1 && count_of(&replaced.destroyed) == 1);
+    await_destroyed(&at);
+    CHECK(count_of(&replaced.destroyed) == 1);
 }
 
 static void admission(void) {
     sealwire_security *none = no_security(), *serving = NULL, *asking = NULL;
-    mechanism blake3 = make_mechanism("BLAKE3");
+    mechanism blake3 = make_mechanism("BLAKE3"), curve = make_mechanism("CURVE");
     OK(sealwire_security_plain_server(check_password, NULL, NULL, &serving));
     OK(sealwire_security_plain_client("alice", "secret", 6, &asking));
     for (int lets_in = 0; lets_in <= 1; lets_in++) {
         by_process(lets_in, none, none);
         by_process(lets_in, serving, asking);
         by_process(lets_in, blake3.server, blake3.client);
+        by_process(lets_in, curve.server, curve.client);
     }
+    by_address(NULL, "", none, none);
+    by_address("tcp://127.0.0.1:", "", none, none);
+    by_address(NULL, "", curve.server, curve.client);
+    by_address("tcp://127.0.0.1:", "", curve.server, curve.client);
+#ifdef __linux__
+    /* Elsewhere this machine has not all addresses of 127.0.0.0/8. */
+    by_address("tcp://127.0.0.3:", "127.0.0.3:0;", none, none);
+    by_address("tcp://127.0.0.3:", "127.0.0.3:0;", blake3.server, blake3.client);
+#endif
     /* STREAM has nobody to ask about. */
     door at = {1, 0, 0};
     sealwire_socket *stream = NULL;
@@ -150,6 +288,7 @@ static void admission(void) {
     sealwire_options_free(options);
     CHECK(count_of(&at.destroyed) == 1);
     free_mechanism(&blake3);
+    free_mechanism(&curve);
     sealwire_security_free(serving);
     sealwire_security_free(asking);
     sealwire_security_free(none);
@@ -276,6 +415,8 @@ static void by_password_file(void) {
 int main(void) {
     by_password_file();
     admission();
+    authenticating("BLAKE3");
+    authenticating("CURVE");
     names_of_their_own();
     gaps();
     return 0;

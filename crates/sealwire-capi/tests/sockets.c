@@ -1,7 +1,11 @@
 /* The types of sockets over BLAKE3, CURVE and none; who a peer is; closing. */
 #include "test.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 static void one_way(mechanism *with, int32_t receiver, int32_t sender) {
     char *endpoint = NULL;
@@ -54,6 +58,61 @@ static void both_ways(mechanism *with, int32_t bound, int32_t connected) {
     sealwire_socket_free(client);
     sealwire_socket_free(server);
     sealwire_string_free(endpoint);
+}
+
+static sealwire_message *datagram(const char *address, const char *text) {
+    sealwire_message *message = NULL;
+    OK(sealwire_message_from_bytes(address, strlen(address), &message));
+    OK(sealwire_message_add(message, text, strlen(text)));
+    return message;
+}
+
+/* A datagram that was refused is the caller's still. */
+static void refused_datagram(const sealwire_socket *dgram, sealwire_status status, sealwire_message *message) {
+    RETURNS(status, sealwire_socket_send(dgram, message, SEALWIRE_WAIT));
+    sealwire_message_free(message);
+}
+
+/* They go to a plain socket and come from it, with its address in front. */
+static void datagrams(void) {
+    sealwire_security *none = no_security();
+    sealwire_socket *dgram = make_socket(SEALWIRE_DGRAM, none);
+    sealwire_message *message = NULL;
+    struct sockaddr_in here, there;
+    struct timeval limit = {TIMEOUT / 1000, 0};
+    socklen_t size = sizeof here;
+    char address[64], buffer[64], *bound = NULL;
+    int plain = socket(AF_INET, SOCK_DGRAM, 0);
+    memset(&here, 0, sizeof here);
+    here.sin_family = AF_INET;
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(plain != -1 && setsockopt(plain, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0);
+    CHECK(bind(plain, (struct sockaddr *)&here, sizeof here) == 0);
+    CHECK(getsockname(plain, (struct sockaddr *)&here, &size) == 0);
+    snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(here.sin_port));
+    refused_datagram(dgram, SEALWIRE_ERROR_STATE, datagram(address, "early"));
+    OK(sealwire_socket_bind(dgram, "udp://127.0.0.1:0", &bound));
+    there = here;
+    there.sin_port = htons((uint16_t)atoi(strrchr(bound, ':') + 1));
+    CHECK(sendto(plain, "hello", 5, 0, (struct sockaddr *)&there, sizeof there) == 5);
+    message = receive(dgram);
+    CHECK(sealwire_message_frames(message) == 2 && says(message, "hello"));
+    CHECK(sealwire_message_frame_size(message, 0) == strlen(address));
+    CHECK(memcmp(sealwire_message_frame(message, 0), address, strlen(address)) == 0);
+    sealwire_message_free(message);
+    OK(sealwire_socket_send(dgram, datagram(address, "welcome"), SEALWIRE_WAIT));
+    struct sockaddr_in from;
+    size = sizeof from;
+    CHECK(recvfrom(plain, buffer, sizeof buffer, 0, (struct sockaddr *)&from, &size) == 7);
+    CHECK(memcmp(buffer, "welcome", 7) == 0 && from.sin_port == there.sin_port);
+    refused_datagram(dgram, SEALWIRE_ERROR_MESSAGE, datagram("127.0.0.1:0", "nobody"));
+    OK(sealwire_message_from_bytes("no address", 10, &message));
+    refused_datagram(dgram, SEALWIRE_ERROR_MESSAGE, message);
+    RETURNS(SEALWIRE_ERROR_TRANSPORT, sealwire_socket_connect(dgram, "udp://127.0.0.1:9"));
+    CHECK(close(plain) == 0);
+    sealwire_string_free(bound);
+    sealwire_socket_free(dgram);
+    sealwire_security_free(none);
 }
 
 static void unbind_with_peers(void) {
@@ -389,5 +448,6 @@ int main(void) {
         free_mechanism(&with);
     }
     unbind_with_peers();
+    datagrams();
     return 0;
 }
