@@ -794,8 +794,8 @@
 #define SEALWIRE_OPTION_PACKET_PRIORITY 59
 
 /**
- * How long the system polls the network device for packets before it sleeps, in microseconds; more than the
- * system's own needs a privilege; Linux. Default: the system's. `ZMQ_BUSY_POLL`.
+ * How long the system polls the network device for packets before it sleeps, in microseconds; older kernels
+ * want a privilege for more than the system's own; Linux. Default: the system's. `ZMQ_BUSY_POLL`.
  */
 #define SEALWIRE_OPTION_BUSY_POLL_US 60
 
@@ -2468,7 +2468,7 @@ sealwire_status sealwire_context_new_with_threads(size_t io_threads,
 
 /**
  * Starts a context as `sealwire_context_new_with_threads` does, whose threads call `on_thread_start` with `user` as they
- * begin. `destroy`, where it is not NULL, frees `user` at the end; after an error `user` is the caller's still. libzmq's
+ * begin. `destroy`, where it is not NULL, frees `user` once all threads have begun; after an error `user` is the caller's still. libzmq's
  * `ZMQ_THREAD_AFFINITY_CPU_ADD`, `ZMQ_THREAD_PRIORITY` and `ZMQ_THREAD_SCHED_POLICY` are calls of the system there.
  *
  * Errors: as `sealwire_context_new_with_threads`; `SEALWIRE_ERROR_NULL` also without a callback.
@@ -4731,10 +4731,11 @@ sealwire_status sealwire_socket_wait_subscribed(const sealwire_socket *socket,
  * Changes options of a socket in use: those that are set in `options`, and its protection where `security` is not NULL.
  * Either may be NULL and stays as it is then. `options` and `security` may be freed after that.
  *
- * Time limits, the linger time, high-water marks and byte budgets change at once, also for peers that are connected.
+ * Time limits, the linger time, high-water marks and byte budgets change at once, also for peers that are connected, and
+ * so do the options of single socket types (`SEALWIRE_OPTION_ROUTER_MANDATORY`, `SEALWIRE_OPTION_XPUB_VERBOSE` and so on).
  * All others, keys and authenticators among them, are those of endpoints that are bound or connected from now on:
- * the others keep what they have. The context, `SEALWIRE_OPTION_INTERRUPTIBLE`, `SEALWIRE_OPTION_SPIN_US` and what changes
- * a socket type cannot change. After an error nothing has changed.
+ * the others keep what they have. The context, `SEALWIRE_OPTION_INTERRUPTIBLE` and `SEALWIRE_OPTION_SPIN_US` cannot
+ * change. After an error nothing has changed.
  *
  * Threads: those that change the same socket agree on who does.
  *

@@ -70,9 +70,10 @@ class Strict:
 class Options(Strict):
     """The options of a socket under pyzmq's names. Times are milliseconds. ``docs/options.md`` has what each does.
 
-    They can be set at any time. Time limits, ``linger``, high-water marks and byte budgets change at once; others, and
-    ``security``, are those of endpoints that are bound or connected from then on. ``spin`` and what changes a single socket
-    type are fixed by the first ``bind``, ``connect`` or other use: then they are an ``OptionsError``."""
+    They can be set at any time. Time limits, ``linger``, high-water marks, byte budgets and options of single socket types
+    (``router_mandatory``, ``xpub_verbose`` and so on) change at once; others, and ``security``, are those of endpoints that
+    are bound or connected from then on. ``spin`` is fixed by the first ``bind``, ``connect`` or other use: then it is an
+    ``OptionsError``."""
 
     sndhwm = Option[int]("Messages queued for each peer; 0 for no limit.")
     rcvhwm = Option[int]("Messages queued from each peer; 0 for no limit.")

@@ -3,10 +3,10 @@
 module Sealwire
   # A ZeroMQ socket. Each type has a class: Sealwire::REQ, Sealwire::REP and so on.
   #
-  # Options are keyword arguments or attributes. Times are in seconds. Time limits, `linger`, high-water marks and byte
-  # budgets change at once. Others, and `security`, are those of endpoints that are bound or connected from then on. `spin`
-  # and what changes a single socket type are fixed by the first bind, connect, subscribe, monitor, send or receive: then they
-  # are an OptionError.
+  # Options are keyword arguments or attributes. Times are in seconds. Time limits, `linger`, high-water marks, byte
+  # budgets and options of single socket types (`router_mandatory`, `xpub_verbose` and so on) change at once. Others, and
+  # `security`, are those of endpoints that are bound or connected from then on. `spin` is fixed by the first bind, connect,
+  # subscribe, monitor, send or receive: then it is an OptionError.
   class Socket
     # Methods from text, as those from blocks cannot be called by other Ractors.
     (OPTIONS - %i[admit]).each do |name|

@@ -163,8 +163,8 @@ pub const SEALWIRE_OPTION_XSUB_VERBOSE_UNSUBSCRIBE: i32 = 58;
 /// The priority of outgoing packets within this machine: 0 to 6, or more with a privilege; Linux. Default: the one that
 /// follows from the type of service, or 0. `ZMQ_PRIORITY`.
 pub const SEALWIRE_OPTION_PACKET_PRIORITY: i32 = 59;
-/// How long the system polls the network device for packets before it sleeps, in microseconds; more than the
-/// system's own needs a privilege; Linux. Default: the system's. `ZMQ_BUSY_POLL`.
+/// How long the system polls the network device for packets before it sleeps, in microseconds; older kernels
+/// want a privilege for more than the system's own; Linux. Default: the system's. `ZMQ_BUSY_POLL`.
 pub const SEALWIRE_OPTION_BUSY_POLL_US: i32 = 60;
 /// Switch: other sockets with it, also of other processes, may listen on the TCP ports that are bound to
 /// (`SO_REUSEPORT`), on Linux those of the same user. A new process listens this way beside the one that it replaces. The

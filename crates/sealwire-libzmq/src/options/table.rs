@@ -264,7 +264,7 @@ mod tests {
 
     /// Options of libzmq that are refused, as `docs/libzmq.md` says.
     const REFUSED: [&str; 3] = ["ROUTER_RAW", "GSSAPI_", "VMCI_"];
-    /// Numbers in the same parts of the header that are no options.
+    /// Numbers in the same parts of the header that stand for values.
     const VALUES: [&str; 6] = [
         "NULL",
         "PLAIN",
@@ -274,7 +274,7 @@ mod tests {
         "GSSAPI_NT_",
     ];
 
-    /// An option of libzmq's that nobody thought of would be refused without a word.
+    /// An option of libzmq's that nobody thought of would be refused silently.
     #[test]
     fn every_option_of_the_header_is_in_the_table_or_refused() {
         let header = include_str!("../../include/zmq.h");

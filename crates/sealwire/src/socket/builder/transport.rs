@@ -151,7 +151,7 @@ impl SocketBuilder {
     }
 
     /// Sets for how long the system polls the network device for packets of a TCP connection before it sleeps,
-    /// `SO_BUSY_POLL`, in whole microseconds; a longer time than the system's own needs `CAP_NET_ADMIN`. It spends a core
+    /// `SO_BUSY_POLL`, in whole microseconds; older kernels want `CAP_NET_ADMIN` for a longer time than the system's own. It spends a core
     /// to save microseconds. Linux; elsewhere binding and connecting fail. Default: the system's.
     pub fn busy_poll(mut self, limit: Duration) -> Self {
         self.options.tcp.busy_poll = Some(limit);
