@@ -91,6 +91,8 @@ pub const MAX_WANTED: usize = 1024 * 1024;
 pub struct Limits {
     /// Payload bytes of one message, all its frames together. Default 64 MiB.
     pub max_message_size: usize,
+    /// Payload bytes of one frame of a message. Default: as many as of the message.
+    pub max_frame_size: usize,
     /// Frames of one message. Default 65,536.
     pub max_frames: usize,
     /// Body bytes of one command after the handshake, name included. Default 64 KiB.
@@ -103,6 +105,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_message_size: 64 * 1024 * 1024,
+            max_frame_size: usize::MAX,
             max_frames: 65_536,
             max_command_size: 64 * 1024,
         }

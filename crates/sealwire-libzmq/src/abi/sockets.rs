@@ -225,8 +225,9 @@ pub extern "C" fn zmq_sendiov(
         let mut size = 0;
         for (index, element) in elements.iter().enumerate() {
             let part = bytes(element.iov_base, element.iov_len)?;
-            let more = if index + 1 < count { SNDMORE } else { 0 };
-            socket.send(&mut Frames::single(part), flags & !SNDMORE | more)?;
+            let last = index + 1 == count;
+            let flags = if last { flags & !SNDMORE } else { flags };
+            socket.send(&mut Frames::single(part), flags)?;
             size = element.iov_len;
         }
         Ok(told(size))

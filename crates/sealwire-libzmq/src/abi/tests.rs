@@ -21,7 +21,8 @@ use super::error::{set_errno, zmq_errno};
 use super::keys::{zmq_curve_keypair, zmq_curve_public, zmq_z85_decode, zmq_z85_encode};
 use super::messages::zmq_msg_init_data;
 use super::sockets::{
-    zmq_bind, zmq_close, zmq_connect, zmq_msg_recv, zmq_msg_send, zmq_recv, zmq_send, zmq_socket,
+    zmq_bind, zmq_close, zmq_connect, zmq_msg_recv, zmq_msg_send, zmq_recv, zmq_recviov, zmq_send,
+    zmq_sendiov, zmq_socket,
 };
 use super::threads::{zmq_threadclose, zmq_threadstart};
 use super::timers::{
@@ -269,4 +270,34 @@ fn what_frees_a_message_may_use_the_socket_that_is_done_with_it() {
     thread::spawn(work);
     let ended = finished.recv_timeout(Duration::from_secs(60));
     ended.expect("it waits for a lock that it holds");
+}
+
+#[test]
+fn elements_are_parts_of_one_message_only_where_that_is_asked_for() {
+    let context = zmq_ctx_new();
+    let [push, pull] = [8, 7].map(|socket_type| zmq_socket(context, socket_type));
+    assert_eq!(zmq_bind(pull, c"inproc://parts".as_ptr()), 0);
+    assert_eq!(zmq_connect(push, c"inproc://parts".as_ptr()), 0);
+    let mut texts = [*b"one", *b"two"];
+    let mut elements = texts.each_mut().map(|text| libc::iovec {
+        iov_base: text.as_mut_ptr().cast(),
+        iov_len: text.len(),
+    });
+    for (flags, parts) in [(crate::socket::SNDMORE, 2), (0, 1)] {
+        assert_eq!(zmq_sendiov(push, elements.as_mut_ptr(), 2, flags), 3);
+        let mut left = 2;
+        while left > 0 {
+            let mut found = [const { MaybeUninit::<libc::iovec>::uninit() }; 2];
+            let mut count = 2;
+            let given = zmq_recviov(pull, found.as_mut_ptr().cast(), &raw mut count, 0);
+            assert_eq!((given, count), (parts, parts as usize), "{flags}");
+            for element in &found[..count] {
+                // SAFETY: it was filled, and its memory is for `free`.
+                unsafe { libc::free(element.assume_init().iov_base) };
+            }
+            left -= parts;
+        }
+    }
+    assert_eq!((zmq_close(push), zmq_close(pull)), (0, 0));
+    assert_eq!(zmq_ctx_term(context), 0);
 }

@@ -38,7 +38,7 @@ impl Told {
         let peer = &*self.peer;
         match name {
             "Peer-Address" => embed::address(peer).map(String::into_bytes),
-            "User-Id" => peer.user_id().map(|user| user.as_bytes().to_vec()),
+            "User-Id" => embed::user_id(peer).map(|user| user.as_bytes().to_vec()),
             // A handler's word about a peer, under whatever name, counts more than the peer's own.
             _ => match (peer.vouched_metadata(name), name) {
                 (Some(vouched), _) => Some(vouched.to_vec()),
@@ -90,6 +90,8 @@ mod tests {
         push.send(&mut Frames::single("hello"), 0).unwrap();
         let told = Told::of(pull.receive(0).unwrap().peer().unwrap());
         assert_eq!(told.value("Peer-Address"), Some(expected));
+        // The handler gave none, and programs count on a text.
+        assert_eq!(told.value("User-Id"), Some(Vec::new()));
     }
 
     #[test]

@@ -219,6 +219,17 @@ impl Settings {
             let other = number::IPV4ONLY + number::IPV6 - option;
             self.put(other, Value::Int(c_int::from(value == Value::Int(0))));
         }
+        // Of these libzmq has one state for two options.
+        let other = match (option, value == Value::Int(0)) {
+            (number::XPUB_VERBOSE, _) => Some(number::XPUB_VERBOSER),
+            (number::XPUB_VERBOSER, true) => Some(number::XPUB_VERBOSE),
+            (number::XPUB_MANUAL, true) => Some(number::XPUB_MANUAL_LAST_VALUE),
+            (number::XPUB_MANUAL_LAST_VALUE, true) => Some(number::XPUB_MANUAL),
+            _ => None,
+        };
+        if let Some(other) = other {
+            self.put(other, Value::Int(0));
+        }
         self.put(option, value);
         Ok(())
     }

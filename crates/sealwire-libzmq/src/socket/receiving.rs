@@ -105,7 +105,8 @@ impl Inbound {
 }
 
 impl Socket {
-    /// Receives the next part into a message of the program, which is as it was where that fails.
+    /// Receives the next part into a message of the program. It is empty where there is none, and as it was after another
+    /// error.
     ///
     /// # Errors
     ///
@@ -116,7 +117,12 @@ impl Socket {
         if self.is_thread_safe() {
             return self.receive_single(message, flags);
         }
-        self.receive_with(flags, |part, peer, more| message.fill(part, peer, more))
+        let received = self.receive_with(flags, |part, peer, more| message.fill(part, peer, more));
+        if let Err(Errno::AGAIN | Errno::INTR) = received {
+            // As libzmq does: a program may look at the size alone.
+            message.empty();
+        }
+        received
     }
 
     /// The same for a new message.

@@ -13,8 +13,10 @@ use sealwire_zmtp::Frames;
 use super::{DONTWAIT, POLLOUT, SNDMORE, Socket};
 use crate::context::Context;
 use crate::errno::Errno;
+use crate::message::Msg;
 use crate::options::{number, socks_proxy};
 
+mod habits;
 mod peers;
 
 /// Nothing here takes that long unless it is broken.

@@ -64,9 +64,10 @@ impl Extent {
         more: bool,
         limits: &Limits,
     ) -> Result<(), Error> {
-        if payload > (limits.max_message_size - self.size.min(limits.max_message_size)) as u64 {
+        let left = limits.max_message_size - self.size.min(limits.max_message_size);
+        if payload > left.min(limits.max_frame_size) as u64 {
             return Err(Error::MessageTooLarge {
-                limit: limits.max_message_size,
+                limit: limits.max_message_size.min(limits.max_frame_size),
             });
         }
         if self.frames >= limits.max_frames {
@@ -75,11 +76,39 @@ impl Extent {
             });
         }
         if more {
-            self.size += payload as usize;
+            self.size = self.size.saturating_add(payload as usize);
             self.frames += 1;
         } else {
             *self = Self::default();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_and_each_of_its_frames_have_a_limit() {
+        let limits = Limits {
+            max_message_size: 100,
+            max_frame_size: 60,
+            ..Limits::default()
+        };
+        let mut extent = Extent::default();
+        assert!(extent.announce(60, true, &limits).is_ok());
+        assert!(extent.announce(41, true, &limits).is_err());
+        assert!(extent.announce(40, false, &limits).is_ok());
+        assert!(extent.announce(61, false, &limits).is_err());
+        let by_frame = Limits {
+            max_message_size: usize::MAX,
+            ..limits
+        };
+        for _ in 0..1_000 {
+            assert!(extent.announce(60, true, &by_frame).is_ok());
+        }
+        let refused = extent.announce(61, true, &by_frame);
+        assert_eq!(refused, Err(Error::MessageTooLarge { limit: 60 }));
     }
 }

@@ -124,12 +124,28 @@ impl Error {
             Self::Incompatible(Incompatible::SocketTypes { .. }) => {
                 Some("the socket types cannot be connected")
             }
-            Self::MessageTooLarge { .. } => Some("message larger than the receiver's limit"),
-            Self::TooManyFrames { .. } => Some("message has more frames than the receiver's limit"),
+            Self::MessageTooLarge { .. } => Some(TOO_LARGE),
+            Self::TooManyFrames { .. } => Some(TOO_MANY_FRAMES),
             _ => None,
         }
     }
+
+    /// Whether the peer ended the connection for a reason that passes: it is closing, or one message was too much for it.
+    /// libzmq's peers say nothing then.
+    pub fn is_refusal_that_passes(&self) -> bool {
+        let Self::PeerRefused { reason, .. } = self else {
+            return false;
+        };
+        [TOO_LARGE, TOO_MANY_FRAMES, CLOSING].contains(&reason.as_str())
+    }
 }
+
+/// What a peer is told that comes while the socket is closing.
+pub const CLOSING: &str = "the socket is closing";
+/// What a peer is told whose message is larger than the limit.
+const TOO_LARGE: &str = "message larger than the receiver's limit";
+/// What a peer is told whose message has more frames than the limit.
+const TOO_MANY_FRAMES: &str = "message has more frames than the receiver's limit";
 
 /// What a status of ZAP (RFC 27) means, where a peer gives that as its reason, as libzmq does.
 fn status_meaning(reason: &str) -> &'static str {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sealwire_zmtp::Frames;
+use sealwire_zmtp::error::CLOSING;
 
 use super::queues::Queues;
 use super::{SocketCore, State};
@@ -39,7 +40,7 @@ impl SocketCore {
                 endpoints,
             } = state;
             if !life.welcomes_peers(queues.backlog() > 0) {
-                return Err(Dismissal::Because("the socket is closing"));
+                return Err(Dismissal::Because(CLOSING));
             }
             // Others were on their way before.
             if in_process && life.is_draining() {

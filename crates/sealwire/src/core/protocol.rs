@@ -32,9 +32,17 @@ pub(super) fn protocol_config(engine: &dyn Engine, options: &SocketOptions) -> C
         asks_for_missed: !options.as_libzmq && may_miss(options.socket_type),
         mechanism: mechanism(engine, options),
         metadata: options.metadata.clone(),
-        limits: Limits {
-            max_message_size: options.max_message_size,
-            ..Limits::default()
+        limits: match options.as_libzmq {
+            // libzmq bounds each part.
+            true => Limits {
+                max_message_size: usize::MAX,
+                max_frame_size: options.max_message_size,
+                ..Limits::default()
+            },
+            false => Limits {
+                max_message_size: options.max_message_size,
+                ..Limits::default()
+            },
         },
         handshake_timeout: options.handshake_timeout,
         heartbeat: options.heartbeat.heartbeat(),

@@ -16,9 +16,10 @@ use crate::transport::WriteSize;
 /// Part of the buffer's size from which on a message is a slice of it instead of a copy.
 const SLICE_FRACTION: usize = 16;
 
-#[derive(Default)]
 pub(super) struct Raw {
-    received: Option<Frames>,
+    received: VecDeque<Frames>,
+    /// Bytes of a message at most.
+    most: usize,
     outgoing: VecDeque<Bytes>,
     pending: usize,
     /// Bytes written since the connection began.
@@ -26,28 +27,31 @@ pub(super) struct Raw {
 }
 
 impl Wire for Raw {
-    /// Takes all of the input as one message, unless the last one is still there.
+    /// Takes all of the input, unless some that came before is still there.
     fn receive(&mut self, input: &mut BytesMut, _now: Duration) -> Result<(), Error> {
-        if self.received.is_none() && !input.is_empty() {
+        if self.received.is_empty() && !input.is_empty() {
             // A few bytes must not keep a whole buffer in memory.
             let slice = input.len() >= input.capacity() / SLICE_FRACTION;
-            let received = if slice {
+            let mut received = if slice {
                 input.split().freeze()
             } else {
                 Bytes::copy_from_slice(input)
             };
             input.clear();
-            self.received = Some(Frames::single(Frame::from(received)));
+            while !received.is_empty() {
+                let message = received.split_to(received.len().min(self.most));
+                (self.received).push_back(Frames::single(Frame::from(message)));
+            }
         }
         Ok(())
     }
 
     fn has_events(&self) -> bool {
-        self.received.is_some()
+        !self.received.is_empty()
     }
 
     fn next_from_peer(&mut self, _other: &mut dyn FnMut(Event)) -> Option<FromPeer> {
-        self.received.take().map(FromPeer::Message)
+        self.received.pop_front().map(FromPeer::Message)
     }
 
     fn stage(&mut self, items: &mut VecDeque<Item>) {
@@ -86,6 +90,17 @@ impl Wire for Raw {
 }
 
 impl Raw {
+    /// Gives messages of up to `most` bytes.
+    pub(super) fn new(most: usize) -> Self {
+        Raw {
+            received: VecDeque::new(),
+            most,
+            outgoing: VecDeque::new(),
+            pending: 0,
+            written: 0,
+        }
+    }
+
     /// Removes the first `written` bytes from the output.
     fn advance(&mut self, mut written: usize) {
         self.pending -= written;
@@ -123,7 +138,7 @@ mod tests {
 
     #[test]
     fn bytes_are_one_message_until_it_is_taken() {
-        let mut raw = Raw::default();
+        let mut raw = Raw::new(usize::MAX);
         let mut input = BytesMut::from("first");
         raw.receive(&mut input, Duration::ZERO).unwrap();
         assert!(input.is_empty() && raw.has_events());
@@ -140,8 +155,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_longer_than_a_message_may_be_is_several() {
+        let mut raw = Raw::new(4);
+        for input in ["several", "four", "x"] {
+            raw.receive(&mut BytesMut::from(input), Duration::ZERO)
+                .unwrap();
+            let mut got = Vec::new();
+            while let Some(FromPeer::Message(frames)) = raw.next_from_peer(&mut |_| {}) {
+                assert!(frames.size() <= 4);
+                got.push(frames.frames()[0].as_slice().to_vec());
+            }
+            assert_eq!(got.concat(), input.as_bytes());
+        }
+    }
+
+    #[test]
     fn frames_are_written_one_after_the_other_however_little_the_transport_takes() {
-        let mut raw = Raw::default();
+        let mut raw = Raw::new(usize::MAX);
         let frames = ["some", "", "bytes"].map(Frame::from);
         let topic = Bytes::from_static(b"topic");
         let mut items = VecDeque::from([

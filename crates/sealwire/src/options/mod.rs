@@ -310,7 +310,7 @@ impl SocketOptions {
 
     pub(crate) fn validate(&self) -> Result<(), OptionsError> {
         let (size, leading_zero) = (self.routing_id.len(), self.routing_id.first() == Some(&0));
-        if size > MAX_ROUTING_ID || leading_zero {
+        if size > MAX_ROUTING_ID || (leading_zero && !self.as_libzmq) {
             return Err(OptionsError::RoutingId { size, leading_zero });
         }
         self.behaviour.check(self.socket_type)?;

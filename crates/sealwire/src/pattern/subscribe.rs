@@ -56,6 +56,11 @@ pub(crate) struct Subscribe {
     matching: Vec<PipeId>,
 }
 
+/// Whether it takes more topics than its publishers would: those are asked for everything then.
+fn is_unlimited(upstream: Upstream, as_libzmq: bool) -> bool {
+    as_libzmq || upstream == Upstream::Open
+}
+
 impl Subscribe {
     pub(crate) fn new(upstream: Upstream, options: &SocketOptions) -> Self {
         Subscribe {
@@ -64,9 +69,9 @@ impl Subscribe {
             as_libzmq: options.as_libzmq,
             verbose_unsubscribe: options.behaviour.xsub_verbose_unsubscribe,
             counts: BTreeMap::new(),
-            filter: match upstream {
-                Upstream::Closed => Subscriptions::default(),
-                Upstream::Open => Subscriptions::with_limit(usize::MAX),
+            filter: match is_unlimited(upstream, options.as_libzmq) {
+                true => Subscriptions::with_limit(usize::MAX),
+                false => Subscriptions::default(),
             },
             asks_for_everything: false,
             inbound: FairQueue::default(),
@@ -83,7 +88,8 @@ impl Subscribe {
     fn changed(&mut self, pipes: &mut Pipes, topic: &[u8], subscribes: bool) {
         let held = self.filter.bytes_of(SELF);
         let everything = self.asks_for_everything;
-        if !everything && self.upstream == Upstream::Open && held > MAX_BYTES_UPSTREAM {
+        let unlimited = is_unlimited(self.upstream, self.as_libzmq);
+        if !everything && unlimited && held > MAX_BYTES_UPSTREAM {
             self.asks_for_everything = true;
             if topic.is_empty() || !self.counts.contains_key(&b""[..]) {
                 pipes.change_for_all(b"", true);

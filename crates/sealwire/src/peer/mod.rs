@@ -407,6 +407,11 @@ impl Peer {
         self.process
     }
 
+    /// Whether a ZAP handler let it in.
+    pub(crate) fn is_vouched_for(&self) -> bool {
+        self.approval.metadata.is_some()
+    }
+
     /// Returns the value of a metadata property that the ZAP handler gave to the peer, by name without case.
     /// Never one that the peer sent.
     pub fn vouched_metadata(&self, name: &str) -> Option<&[u8]> {

@@ -289,6 +289,12 @@ pub fn has_ended(socket: &Socket) -> bool {
     socket.core().map_or(true, |core| core.has_ended())
 }
 
+/// Returns the user id of a peer, empty where a ZAP handler let it in without one.
+pub fn user_id(peer: &Peer) -> Option<&str> {
+    let unnamed = || peer.is_vouched_for().then_some("");
+    peer.user_id().or_else(unnamed)
+}
+
 /// Returns how many messages wait to be sent.
 pub fn to_send(socket: &Socket) -> usize {
     socket.core().map_or(0, |core| core.to_send())

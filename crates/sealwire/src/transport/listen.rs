@@ -302,6 +302,18 @@ impl BoundListener {
             }
         }
     }
+
+    /// Takes it from the poller, which goes on to watch it where somebody else has a descriptor of the same socket.
+    pub(crate) fn deregister(&mut self, registry: &Registry) {
+        // Without an entry there is nothing to take away.
+        let _ = match self {
+            BoundListener::Tcp { listener, .. } => listener.deregister(registry),
+            #[cfg(unix)]
+            BoundListener::Unix { listener, .. } => listener.deregister(registry),
+            #[cfg(any(test, feature = "simulation"))]
+            BoundListener::Simulated(_) => Ok(()),
+        };
+    }
 }
 
 /// Peers over IPv4 on a socket for both families show up as IPv6; people know them as IPv4.

@@ -293,6 +293,7 @@ mod tests {
                 mechanism: Mechanism::Null,
                 as_server: true,
                 max_message_size,
+                bounds_parts: false,
                 access: Default::default(),
             },
             Address::new("127.0.0.1", 80, "/"),

@@ -229,3 +229,16 @@ fn a_listener_says_where_it_is_before_it_is_bound() {
     assert_eq!(listener.endpoint(), Ok(Endpoint::Ipc(file.into())));
     assert_eq!(listener.name(), None);
 }
+
+/// The poller goes on with a socket as long as anybody has a descriptor of it.
+#[test]
+fn a_socket_that_somebody_else_has_too_is_bound_again_and_again() {
+    let path = Path::encrypted();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    for _ in 0..20 {
+        let same = OwnedFd::from(listener.try_clone().unwrap());
+        let (pull, endpoint, _) = bound(&path, same);
+        exchange(&path, &pull, &endpoint);
+        pull.close().unwrap();
+    }
+}

@@ -247,3 +247,31 @@ fn a_number_is_answered_to_a_buffer_of_its_size() {
     // Of text there may be less than the buffer takes.
     assert!(settings.get(number::ZAP_DOMAIN, 64).is_ok());
 }
+
+#[test]
+fn options_that_libzmq_has_one_state_for_change_each_other() {
+    use number::{XPUB_MANUAL, XPUB_MANUAL_LAST_VALUE, XPUB_VERBOSE, XPUB_VERBOSER};
+    for (given, verbose, verboser, manual, last) in [
+        (&[(XPUB_VERBOSER, 1)][..], 0, 1, 0, 0),
+        (&[(XPUB_VERBOSER, 1), (XPUB_VERBOSE, 1)], 1, 0, 0, 0),
+        (&[(XPUB_VERBOSER, 1), (XPUB_VERBOSE, 0)], 0, 0, 0, 0),
+        (&[(XPUB_VERBOSE, 1), (XPUB_VERBOSER, 0)], 0, 0, 0, 0),
+        (&[(XPUB_MANUAL, 1), (XPUB_MANUAL_LAST_VALUE, 0)], 0, 0, 0, 0),
+        (&[(XPUB_MANUAL_LAST_VALUE, 1), (XPUB_MANUAL, 0)], 0, 0, 0, 0),
+        (&[(XPUB_MANUAL_LAST_VALUE, 1), (XPUB_MANUAL, 1)], 0, 0, 1, 1),
+    ] {
+        let mut settings = Settings::default();
+        for (option, value) in given {
+            let value: &c_int = value;
+            settings.set(*option, Some(&value.to_ne_bytes())).unwrap();
+        }
+        let all = [
+            XPUB_VERBOSE,
+            XPUB_VERBOSER,
+            XPUB_MANUAL,
+            XPUB_MANUAL_LAST_VALUE,
+        ];
+        let found = all.map(|option| settings.int(option));
+        assert_eq!(found, [verbose, verboser, manual, last], "{given:?}");
+    }
+}

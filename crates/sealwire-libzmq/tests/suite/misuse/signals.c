@@ -49,7 +49,7 @@ static void *send_all(void *unused)
         int parts = number % 2 ? 3 : 1;
         if (number % 3 == 0) {
             struct iovec places[3] = {{&number, sizeof number}, {&number, sizeof number}, {&number, sizeof number}};
-            PERSIST(result, zmq_sendiov(push, places, (size_t) parts, 0));
+            PERSIST(result, zmq_sendiov(push, places, (size_t) parts, ZMQ_SNDMORE));
             CHECK(result == sizeof number);
             continue;
         }

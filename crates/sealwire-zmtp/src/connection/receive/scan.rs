@@ -125,7 +125,7 @@ pub(super) fn check_sizes(
 pub(super) fn check_size_without_flags(
     limits: &Limits,
 ) -> impl FnMut(Header, u64) -> Result<(), Error> {
-    let limit = limits.max_message_size;
+    let limit = limits.max_message_size.min(limits.max_frame_size);
     let either = limit.max(limits.max_command_size) as u64;
     move |header, payload| {
         if header.more() {

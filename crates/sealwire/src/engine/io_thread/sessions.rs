@@ -28,6 +28,7 @@ fn terms(options: &EndpointOptions) -> Terms {
         mechanism: options.security.first_mechanism(),
         as_server: options.protocol().mechanism.as_server(),
         max_message_size: options.max_message_size,
+        bounds_parts: options.as_libzmq,
         access: options.web_access.clone(),
     }
 }

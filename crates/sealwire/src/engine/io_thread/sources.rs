@@ -70,7 +70,10 @@ impl EventSource {
     /// Ends what works for an endpoint. A session ends in its own way.
     pub(super) fn end(self, registry: &Registry) {
         match self {
-            EventSource::Listener(listener) => listener.core.remove_attachment(),
+            EventSource::Listener(mut listener) => {
+                listener.source_mut().deregister(registry);
+                listener.core.remove_attachment();
+            }
             EventSource::Connector(connector) => connector.core.remove_attachment(),
             EventSource::Datagrams(datagrams) => datagrams.end(registry),
             EventSource::Session(_) => {}

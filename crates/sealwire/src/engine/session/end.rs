@@ -31,16 +31,19 @@ impl End {
 }
 
 impl End {
-    /// Whether the peer did not keep to the protocol, does not fit, or turned this side away. The end of the transport
-    /// and silence are none of these.
+    /// Whether the peer did not keep to the protocol, does not fit, or turned this side away for good. The end of the
+    /// transport and silence are none of these.
     pub(in crate::engine) fn is_by_the_protocol(&self) -> bool {
         match self {
-            End::Failed(FailureCause::Protocol(error)) => !matches!(
-                error,
-                ProtocolError::Closed(_)
-                    | ProtocolError::HandshakeTimeout { .. }
-                    | ProtocolError::HeartbeatTimeout
-            ),
+            End::Failed(FailureCause::Protocol(error)) => {
+                !error.is_refusal_that_passes()
+                    && !matches!(
+                        error,
+                        ProtocolError::Closed(_)
+                            | ProtocolError::HandshakeTimeout { .. }
+                            | ProtocolError::HeartbeatTimeout
+                    )
+            }
             End::Clean | End::Failed(_) => false,
         }
     }
@@ -54,7 +57,7 @@ impl From<ProtocolError> for End {
 
 #[cfg(test)]
 mod tests {
-    use sealwire_zmtp::error::{CloseKind, Step};
+    use sealwire_zmtp::error::{CLOSING, CloseKind, Step};
 
     use super::*;
 
@@ -81,12 +84,17 @@ mod tests {
 
     #[test]
     fn the_end_of_a_transport_and_silence_break_no_protocol() {
-        let refused = ProtocolError::PeerRefused {
-            reason: "400".into(),
+        let refused = |reason: &str| ProtocolError::PeerRefused {
+            reason: reason.into(),
             verified: false,
         };
         let large = ProtocolError::MessageTooLarge { limit: 9 };
-        assert!(End::from(refused).is_by_the_protocol());
+        assert!(End::from(refused("400")).is_by_the_protocol());
+        // A peer says these when it goes, and about one message.
+        let many = ProtocolError::TooManyFrames { limit: 9 };
+        for reason in [CLOSING, large.to_peer().unwrap(), many.to_peer().unwrap()] {
+            assert!(!End::from(refused(reason)).is_by_the_protocol(), "{reason}");
+        }
         assert!(End::from(large).is_by_the_protocol());
         let others = [
             End::Clean,

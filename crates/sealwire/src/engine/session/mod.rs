@@ -415,11 +415,18 @@ impl Session {
     }
 }
 
+/// What libzmq reads at once: programs for its STREAM sockets have room for as much.
+const READ_OF_LIBZMQ: usize = 8_192;
+
 /// What the connections of this socket speak, from their beginning.
 fn speak(identity: &Identity, world: &dyn World) -> Box<dyn Wire> {
     let options = &*identity.options;
     if options.socket_type == SocketType::Stream {
-        return Box::new(Raw::default());
+        let most = match options.as_libzmq {
+            true => READ_OF_LIBZMQ,
+            false => usize::MAX,
+        };
+        return Box::new(Raw::new(most));
     }
     let mut random = Zeroizing::new([0; Entropy::SIZE]);
     world.fill_random(&mut random[..]);

@@ -214,7 +214,6 @@ pub(super) mod tests {
     }
 
     /// Notes when it is told to read and when not.
-    #[derive(Default)]
     struct Told {
         raw: Raw,
         reading: Vec<bool>,
@@ -280,7 +279,7 @@ pub(super) mod tests {
     fn messages_go_to_the_protocol_until_it_has_enough_and_are_unsent_until_they_are_written() {
         let (socket, mut pipe) = attached();
         let core = socket.core().unwrap();
-        let mut raw = Raw::default();
+        let mut raw = Raw::new(usize::MAX);
         for _ in 0..5 {
             let mut frames = Frames::from(vec![7; WRITE_BUDGET / 2]);
             assert!(core.send_if_room(&mut frames).unwrap());
@@ -312,7 +311,7 @@ pub(super) mod tests {
             assert!(core.send_if_room(&mut frames).unwrap());
         };
         let taken = |pipe: &mut PipeEnd, pauses: Pauses<'_>| {
-            let mut raw = Raw::default();
+            let mut raw = Raw::new(usize::MAX);
             pipe.take_outbound(core, &mut raw, pauses);
             raw.pending_bytes() / "more".len()
         };
@@ -335,7 +334,10 @@ pub(super) mod tests {
     fn a_full_queue_pauses_the_session_until_the_pipe_has_room() {
         let (socket, mut pipe) = attached();
         let core = socket.core().unwrap();
-        let mut raw = Told::default();
+        let mut raw = Told {
+            raw: Raw::new(usize::MAX),
+            reading: Vec::new(),
+        };
         for text in ["first", "second"] {
             arrive(&mut raw, text);
             assert!(pipe.deliver(core, &mut raw, NOW).is_empty());

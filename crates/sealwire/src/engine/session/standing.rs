@@ -184,7 +184,7 @@ mod tests {
             ..attached(Duration::ZERO)
         };
         attached.charge_arriving(100);
-        let peer = attached.close(socket.core().unwrap(), &mut Raw::default(), &end);
+        let peer = attached.close(socket.core().unwrap(), &mut Raw::new(usize::MAX), &end);
         (socket, peer)
     }
 

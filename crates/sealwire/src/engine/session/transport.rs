@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn a_full_transport_is_written_to_again_once_the_poll_says_so() {
         let (mut peer, mut transport) = pair();
-        let mut raw = Raw::default();
+        let mut raw = Raw::new(usize::MAX);
         const SIZE: usize = 16 << 20;
         raw.stage(&mut VecDeque::from([Item::Message(Frames::from(vec![
             7;
@@ -454,7 +454,7 @@ mod tests {
         let options = SocketOptions::new(SocketType::Stream);
         let stream = Stream::Tcp(mio::net::TcpStream::from_std(ours));
         let mut transport = Transport::new(stream, &options.tcp);
-        let mut raw = Raw::default();
+        let mut raw = Raw::new(usize::MAX);
         // No buffer of the system has room for it.
         let payload = Frames::from(vec![7; 64 << 20]);
         raw.stage(&mut VecDeque::from([Item::Message(payload)]));

@@ -119,6 +119,8 @@ pub(crate) struct Terms {
     pub(crate) as_server: bool,
     /// Most bytes of a message in pieces, once the peer is known.
     pub(crate) max_message_size: usize,
+    /// That bounds each part of a message by itself.
+    pub(crate) bounds_parts: bool,
     /// Which web pages and host names a server accepts.
     pub(crate) access: Arc<WebAccess>,
 }
@@ -177,6 +179,7 @@ impl Zws {
 
     /// Counts what the protocol holds of an unfinished message as a part of that message.
     pub(crate) fn leave_room_for(&mut self, held: usize) {
+        let held = if self.terms.bounds_parts { 0 } else { held };
         let left = self.terms.max_message_size.saturating_sub(held);
         // Room for the flags and for what a mechanism adds to each frame.
         self.inbound.limit = left.saturating_add(MAX_BYTES_OF_UNKNOWN_PEER);

@@ -300,6 +300,7 @@ mod tests {
             mechanism: Mechanism::Null,
             as_server: false,
             max_message_size: 0,
+            bounds_parts: false,
             access: Arc::new(access),
         }
     }
