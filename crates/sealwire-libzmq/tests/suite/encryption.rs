@@ -6,7 +6,7 @@ use std::process::Command;
 
 use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
-use sealwire::{Generate as _, KeyPair, Mechanism, Security, SocketType, keys};
+use sealwire::{Event, Generate as _, KeyPair, Mechanism, Security, SocketType, keys};
 
 use crate::support::{Folder, LIMIT, Relay, Talker, contains};
 
@@ -335,8 +335,14 @@ fn a_log_says_of_each_connection_when_it_has_ended() {
         let security =
             Security::blake3_client_with_keys(scene.server.public(), scene.client.clone());
         let client = native(SocketType::Req, security);
+        let monitor = client.monitor();
         client.connect(endpoint).unwrap();
         let ready = program.error_line();
+        // One that ends before it has read all that came breaks, which is a failure.
+        while !matches!(
+            monitor.wait_next_timeout(LIMIT).expect("an event"),
+            Event::Ready { .. }
+        ) {}
         drop(client);
         let ended = program.error_line();
         let (number, rest) = connection_id(&ready);
@@ -359,6 +365,7 @@ fn a_log_says_of_each_connection_when_it_has_ended() {
     command.env("SEALWIRE_LOG", "info");
     let mut program = Talker::start(&mut command, &["req", &endpoint, PAYLOAD]);
     let ready = program.error_line();
+    assert_eq!(server.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
     drop(server);
     let ended = program.error_line();
     let (number, rest) = connection_id(&ready);
