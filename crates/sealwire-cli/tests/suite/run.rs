@@ -271,3 +271,88 @@ fn a_library_that_is_another_or_that_the_loader_does_not_take_is_told() {
         "give --library",
     );
 }
+
+/// Where one server is all there is.
+#[test]
+fn variables_alone_give_a_program_its_rules() {
+    let scene = Scene::new();
+    for name in ["server", "alice"] {
+        run(&["keygen", "--out", &scene.text(name)]).expect_code(0);
+    }
+    let public = fs::read_to_string(scene.path("server.pub")).unwrap();
+    let key = public.split('"').nth(1).unwrap();
+    let library = scene.text("libzmq.so.5");
+    let names = [
+        "SEALWIRE_SERVER_KEY",
+        "SEALWIRE_SECRET_KEY_FILE",
+        "SEALWIRE_ALLOW",
+    ];
+    let run_with = |variables: &[(&str, &str)]| {
+        let script = "printf '%s\\n' \"$SEALWIRE_SERVER_KEY\" \"$SEALWIRE_SECRET_KEY_FILE\" \
+                      \"$SEALWIRE_ALLOW\" \"${SEALWIRE_CONFIG-unset}\" \"$SEALWIRE_VERIFY\" \
+                      \"${LD_PRELOAD%%:*}\"; exit 7";
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sealwire"));
+        command.args(["run", "--library", &library, "--", "sh", "-c", script]);
+        for name in names.iter().chain(&["SEALWIRE_CONFIG"]) {
+            command.env_remove(name);
+        }
+        command.current_dir(scene.0.path());
+        let done = command.envs(variables.iter().copied()).output().unwrap();
+        let [stdout, stderr] =
+            [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (done.status.code(), stdout, stderr)
+    };
+    let client = format!("BLAKE3 client of the server {key}, ");
+    // As the program sees the folder where it is.
+    let folder = scene.0.path().canonicalize().unwrap();
+    let list = folder.join("alice.pub");
+    let list = format!("lets in the keys in {}", list.display());
+    for (variables, says) in [
+        (
+            &[("SEALWIRE_SERVER_KEY", key)][..],
+            [
+                "SEALWIRE_SERVER_KEY: connect any network endpoint: ",
+                &client,
+                "anonymously",
+            ],
+        ),
+        (
+            &[
+                ("SEALWIRE_SECRET_KEY_FILE", "server.key"),
+                ("SEALWIRE_ALLOW", "alice.pub"),
+            ],
+            [
+                "SEALWIRE_ALLOW: bind any network endpoint: ",
+                "BLAKE3 server with the public key ",
+                &list,
+            ],
+        ),
+    ] {
+        let (code, stdout, stderr) = run_with(variables);
+        assert_eq!(code, Some(7), "{stderr}");
+        // The program has the variables as they were, and no file takes their place.
+        let given = |name| variables.iter().find(|(of, _)| *of == name);
+        let mut expected: Vec<&str> = Vec::new();
+        for name in names {
+            expected.push(given(name).map_or("", |(_, value)| value));
+        }
+        expected.extend(["unset", "1", &library]);
+        assert_eq!(stdout.lines().collect::<Vec<_>>(), expected);
+        let told: Vec<&str> = stderr.lines().collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        for part in says {
+            assert!(told[0].contains(part), "{told:?}");
+        }
+        assert!(
+            told[1].contains("other network endpoints: refused"),
+            "{told:?}"
+        );
+    }
+    // What the program would refuse ends it before that.
+    let (code, stdout, stderr) = run_with(&[("SEALWIRE_ALLOW", "alice.pub")]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
+    assert!(
+        stderr.contains("SEALWIRE_ALLOW: a server has no key"),
+        "{stderr}"
+    );
+}

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use libc::{EADDRINUSE, EINPROGRESS, EPIPE};
-use sealwire::{Generate, KeyPair, SocketType};
+use sealwire::{Generate, KeyPair, SocketType, keys};
+use sealwire_policy::Policy;
 use sealwire_zmtp::Frames;
 
 use super::told::{
@@ -12,6 +13,7 @@ use super::told::{
 };
 use crate::context::Context;
 use crate::options::number;
+use crate::policy::Governing;
 use crate::socket::Socket;
 
 const ALL: i32 = 0xffff;
@@ -304,4 +306,37 @@ fn the_second_form_names_both_ends() {
     server.monitor(None, 0).unwrap();
     let nothing = (String::new(), String::new());
     assert_eq!(next(&of_server), (STOPPED, nothing));
+}
+
+/// The mechanism and the keys are the rule's, and the program knows of neither.
+#[test]
+fn a_handshake_under_rules_is_told_as_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["server", "client"] {
+        keys::write_key_pair(folder.path().join(name), &KeyPair::generate()).unwrap();
+    }
+    for (mechanism, number_of_it) in [("blake3", 100_i32), ("curve", 2)] {
+        let text = format!(
+            "version = 1\n\
+             [[rule]]\nbind = \"tcp://127.0.0.1:*\"\nmechanism = \"{mechanism}\"\n\
+             secret_key_file = \"server.key\"\nallow = \"client.pub\"\n\
+             [[rule]]\nconnect = \"tcp://127.0.0.1:*\"\nmechanism = \"{mechanism}\"\n\
+             server_key_file = \"server.pub\"\nsecret_key_file = \"client.key\"\n"
+        );
+        let policy = Policy::parse(&folder.path().join("rules"), &text, false).unwrap();
+        let context = Arc::new(Context::new(Arc::new(Governing::new(Ok(Some(policy))))));
+        let (server, of_server, endpoint, _) = server(&context, "server");
+        let client = context.open_briefly(SocketType::Dealer);
+        let of_client = Reader::of(&context, &client, "inproc://client");
+        client.connect(&endpoint).unwrap();
+        for socket in [&server, &client] {
+            let answer = socket.get(number::MECHANISM, 4).unwrap();
+            assert_eq!(*answer, number_of_it.to_ne_bytes());
+        }
+        of_client.expect(CONNECT_DELAYED, &endpoint);
+        of_client.expect(CONNECTED, &endpoint);
+        assert_eq!(of_client.expect(SUCCEEDED, &endpoint), 0);
+        of_server.expect(ACCEPTED, &endpoint);
+        assert_eq!(of_server.expect(SUCCEEDED, &endpoint), 0);
+    }
 }

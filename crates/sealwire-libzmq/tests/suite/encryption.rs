@@ -6,7 +6,7 @@ use std::process::Command;
 
 use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
-use sealwire::{Generate as _, KeyPair, Mechanism, Security, SocketType, keys};
+use sealwire::{Event, Generate as _, KeyPair, Mechanism, Security, SocketType, keys};
 
 use crate::support::{Folder, LIMIT, Relay, Talker, contains};
 
@@ -307,5 +307,180 @@ fn a_program_with_rights_of_others_is_not_told_anything_by_its_environment() {
         }
         let (_, errors) = program.end();
         assert_eq!(errors.contains("SEALWIRE_LOG"), !bound, "{errors}");
+        // It says so of what was to give it rules.
+        let says = "SEALWIRE_CONFIG is not believed in a process with rights that its user has not";
+        assert_eq!(errors.contains(says), bound, "{errors}");
+    }
+}
+
+/// The connection id in a line of the log, and what follows it.
+fn connection_id(line: &str) -> (u64, &str) {
+    let rest = line.strip_prefix("sealwire: connection ").expect(line);
+    let (number, rest) = rest.split_once(' ').expect(line);
+    (number.parse().expect(line), rest)
+}
+
+#[test]
+fn a_log_says_of_each_connection_when_it_has_ended() {
+    let scene = Scene::new();
+    // Of those that a program accepts, and goes on without.
+    let mut command = scene.with_rules();
+    command.env("SEALWIRE_LOG", "info");
+    let mut program = Talker::start(&mut command, &["rep", "tcp://127.0.0.1:*"]);
+    let first = program.line();
+    let endpoint = first.split(' ').next().unwrap();
+    // Known by the file of its key.
+    let known = "(client)";
+    for _ in 0..2 {
+        let security =
+            Security::blake3_client_with_keys(scene.server.public(), scene.client.clone());
+        let client = native(SocketType::Req, security);
+        let monitor = client.monitor();
+        client.connect(endpoint).unwrap();
+        let ready = program.error_line();
+        // One that ends before it has read all that came breaks, which is a failure.
+        while !matches!(
+            monitor.wait_next_timeout(LIMIT).expect("an event"),
+            Event::Ready { .. }
+        ) {}
+        drop(client);
+        let ended = program.error_line();
+        let (number, rest) = connection_id(&ready);
+        assert!(
+            rest.starts_with("ready: REQ ") && rest.contains(known),
+            "{ready}"
+        );
+        let (of_end, rest) = connection_id(&ended);
+        assert_eq!(of_end, number, "{ended}");
+        let says = rest.starts_with("with ") && rest.contains(known) && rest.contains(" ended");
+        assert!(says, "{ended}");
+    }
+
+    // And of one that it made.
+    let allowed = AllowedKeys::new().allow(scene.client.public());
+    let security = Security::blake3_server(scene.server.clone(), allowed);
+    let server = native(SocketType::Rep, security);
+    let endpoint = server.bind("tcp://127.0.0.1:0").unwrap().to_string();
+    let mut command = scene.with_rules();
+    command.env("SEALWIRE_LOG", "info");
+    let mut program = Talker::start(&mut command, &["req", &endpoint, PAYLOAD]);
+    let ready = program.error_line();
+    assert_eq!(server.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
+    drop(server);
+    let ended = program.error_line();
+    let (number, rest) = connection_id(&ready);
+    assert!(rest.starts_with("ready: REP "), "{ready}");
+    let (of_end, rest) = connection_id(&ended);
+    assert_eq!(of_end, number, "{ended}");
+    let says = rest.starts_with(&format!("with {endpoint} ")) && rest.contains(" ended");
+    assert!(says, "{ended}");
+}
+
+/// As [`ask`], over this transport, with a rule for the server.
+fn ask_by_rule(
+    scene: &Scene,
+    transport: &str,
+    keys: &str,
+    security: impl Into<Security>,
+) -> (String, [Vec<u8>; 2]) {
+    let any = format!("{transport}://127.0.0.1:*");
+    let text = format!("version = 1\n[[rule]]\nbind = \"{any}\"\n{keys}");
+    let rules = scene.folder.write("rules.conf", &text);
+    let mut command = scene.command();
+    command.env("SEALWIRE_CONFIG", rules);
+    let mut program = Talker::start(&mut command, &["rep", &any]);
+    let first = program.line();
+    let (endpoint, rest) = first.split_once(' ').unwrap();
+    let (_, address) = endpoint.split_once("://").unwrap();
+    let address = address.split('/').next().unwrap();
+    let relay = Relay::to(&format!("tcp://{address}"));
+    let client = native(SocketType::Req, security);
+    let near = relay.endpoint.replacen("tcp", transport, 1);
+    client.connect(&*near).unwrap();
+    client.send(PAYLOAD).unwrap();
+    assert_eq!(client.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
+    assert_eq!(program.line(), PAYLOAD);
+    let (done, errors) = program.end();
+    assert!(done, "{errors}");
+    assert_eq!(errors, "");
+    (rest.to_owned(), relay.recorded())
+}
+
+const KEYS: &str = "secret_key_file = \"server.key\"\nallow = \"client.pub\"\n";
+
+#[test]
+fn a_rule_for_curve_encrypts_what_passes() {
+    let scene = Scene::new();
+    let security = Security::curve_client(scene.server.public(), scene.client.clone());
+    let keys = format!("mechanism = \"curve\"\n{KEYS}");
+    let (told, ways) = ask_by_rule(&scene, "tcp", &keys, security);
+    assert_eq!(told, "mechanism 2 secure 0");
+    for way in &ways {
+        assert_eq!(&way[12..32], b"CURVE\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+        assert!(way.len() > 64 + PAYLOAD.len());
+        assert!(!contains(way, &PAYLOAD.as_bytes()[..8]));
+    }
+}
+
+/// The head of HTTP, and what the frames of the WebSocket carry: a client masks its own (RFC 6455), so that a search would
+/// find nothing there.
+fn head_and_payloads(way: &[u8]) -> (String, Vec<u8>) {
+    let end = way.windows(4).position(|four| four == b"\r\n\r\n");
+    let (head, mut rest) = way.split_at(end.expect("a head") + 4);
+    let mut payloads = Vec::new();
+    while let [_, second, after @ ..] = rest {
+        let size_of_length = match second & 0x7f {
+            126 => 2,
+            127 => 8,
+            _ => 0,
+        };
+        // The last frame may not have passed as a whole.
+        let Some((long, after)) = after.split_at_checked(size_of_length) else {
+            break;
+        };
+        let length = match size_of_length {
+            0 => usize::from(second & 0x7f),
+            _ => long
+                .iter()
+                .fold(0, |length, octet| length << 8 | usize::from(*octet)),
+        };
+        let Some((mask, after)) = after.split_at_checked(if second & 0x80 != 0 { 4 } else { 0 })
+        else {
+            break;
+        };
+        let (payload, after) = after.split_at(length.min(after.len()));
+        let unmasked = payload
+            .iter()
+            .enumerate()
+            .map(|(index, octet)| octet ^ mask.get(index % 4).copied().unwrap_or_default());
+        payloads.extend(unmasked);
+        rest = after;
+    }
+    (String::from_utf8(head.to_vec()).unwrap(), payloads)
+}
+
+#[test]
+fn a_rule_for_a_websocket_encrypts_what_passes() {
+    let scene = Scene::new();
+    let security = Security::blake3_client_with_keys(scene.server.public(), scene.client.clone());
+    let keys = format!("mechanism = \"blake3\"\n{KEYS}");
+    let (told, ways) = ask_by_rule(&scene, "ws", &keys, security);
+    assert_eq!(told, "mechanism 100 secure 0");
+    for way in &ways {
+        let (head, payloads) = head_and_payloads(way);
+        assert!(head.contains("ZWS2.0/BLAKE3"), "{head}");
+        assert!(payloads.len() > PAYLOAD.len());
+        for bytes in [way, &payloads] {
+            assert!(!contains(bytes, &PAYLOAD.as_bytes()[..8]));
+        }
+    }
+    // The search would find it in plain text.
+    let plain = "mechanism = \"plain-text\"\n";
+    let (told, ways) = ask_by_rule(&scene, "ws", plain, Security::plain_text());
+    assert_eq!(told, "mechanism 0 secure 0");
+    for way in &ways {
+        let (head, payloads) = head_and_payloads(way);
+        assert!(head.contains("ZWS2.0/NULL"), "{head}");
+        assert!(contains(&payloads, PAYLOAD.as_bytes()));
     }
 }

@@ -6,5 +6,6 @@
 mod encryption;
 mod misuse;
 mod orders;
+mod reading;
 mod support;
 mod verification;

@@ -1,5 +1,6 @@
 //! Sockets of libzmq under rules, beside sockets that are written for the engine.
 
+mod keeping;
 mod own;
 mod refused;
 mod talking;
