@@ -53,6 +53,7 @@ fn side(role: Role) -> Zws {
         mechanism: Mechanism::Null,
         as_server: false,
         max_message_size: 1_000,
+        bounds_parts: false,
         access: Default::default(),
     };
     let address = Address::new("host", 80, "/");

@@ -36,6 +36,7 @@ impl Endpoint {
             max_message_size: 100_000,
             max_frames: 100,
             max_command_size: 1000,
+            ..Limits::default()
         };
         let entropy = Entropy::new(std::array::from_fn(|i| seed.wrapping_add(i as u8)));
         Self {

@@ -130,7 +130,7 @@ impl Error {
         }
     }
 
-    /// Whether the peer ended the connection for a reason that passes: it is closing, or one message was too much for it.
+    /// Returns whether the peer ended the connection for a reason that passes: it is closing, or one message was too much for it.
     /// libzmq's peers say nothing then.
     pub fn is_refusal_that_passes(&self) -> bool {
         let Self::PeerRefused { reason, .. } = self else {

@@ -13,6 +13,7 @@ fn small() -> Config {
         max_message_size: 1000,
         max_frames: 3,
         max_command_size: 100,
+        ..Limits::default()
     };
     config
 }
