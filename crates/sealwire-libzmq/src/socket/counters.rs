@@ -130,4 +130,44 @@ mod tests {
         assert_eq!(pull.receive(0).unwrap().as_bytes(), b"new");
         assert_eq!(count(&pull, "replaced") + count(&push, "replaced"), 1);
     }
+
+    #[test]
+    fn what_finds_no_room_is_counted() {
+        let context = Context::without_rules();
+        for (from, to) in [
+            (SocketType::Pub, SocketType::Sub),
+            (SocketType::Router, SocketType::Dealer),
+        ] {
+            let sender = context.open_briefly(from);
+            let receiver = context.open_briefly(to);
+            for (socket, option) in [(&sender, number::SNDHWM), (&receiver, number::RCVHWM)] {
+                socket.set(option, Some(&1_i32.to_ne_bytes())).unwrap();
+            }
+            receiver.set(number::ROUTING_ID, Some(b"it")).unwrap();
+            if to == SocketType::Sub {
+                receiver.set(number::SUBSCRIBE, Some(b"")).unwrap();
+            }
+            sender.bind("inproc://full").unwrap();
+            receiver.connect("inproc://full").unwrap();
+            if to == SocketType::Dealer {
+                receiver.send(&mut Frames::single("here"), 0).unwrap();
+                sender.receive(0).unwrap();
+                sender.receive(0).unwrap();
+            }
+            for _ in 0..10 {
+                if from == SocketType::Router {
+                    sender.send(&mut Frames::single("it"), SNDMORE).unwrap();
+                }
+                sender.send(&mut Frames::single("message"), 0).unwrap();
+            }
+            let dropped = count(&sender, "dropped_at_send");
+            assert!((1..10).contains(&dropped), "{from} {dropped}");
+            for _ in dropped..10 {
+                assert_eq!(receiver.receive(0).unwrap().as_bytes(), b"message");
+            }
+            assert_eq!(receiver.receive(DONTWAIT).err(), Some(Errno::AGAIN));
+            sender.close();
+            receiver.close();
+        }
+    }
 }

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -23,6 +24,33 @@ static void recover(void)
 {
     while (count > 0)
         close(occupied[--count]);
+}
+
+static int used(void)
+{
+    int found = 0;
+    for (int fd = 0; fd < 256; fd++)
+        found += fcntl(fd, F_GETFD) != -1;
+    return found;
+}
+
+/* A socket has none until somebody asks for one, and the same after that. */
+static void one_where_it_is_asked_for(void *context)
+{
+    void *sockets[8];
+    int before = used();
+    for (int i = 0; i < 8; i++)
+        sockets[i] = open_socket(context, ZMQ_DEALER);
+    CHECK(used() == before);
+    for (int i = 0; i < 8; i++) {
+        int fd, again;
+        size_t size = sizeof fd;
+        CHECK(zmq_getsockopt(sockets[i], ZMQ_FD, &fd, &size) == 0);
+        CHECK(zmq_getsockopt(sockets[i], ZMQ_FD, &again, &size) == 0 && again == fd);
+        CHECK(used() == before + i + 1);
+    }
+    for (int i = 0; i < 8; i++)
+        CHECK(zmq_close(sockets[i]) == 0);
 }
 
 /* A thread of its own has never waited, and so has no descriptor for that either. */
@@ -121,6 +149,7 @@ int main(void)
     GIVES_NULL(EMFILE, zmq_socket(context, ZMQ_PULL));
     recover();
     void *pull = open_socket(context, ZMQ_PULL), *push = open_socket(context, ZMQ_PUSH);
+    one_where_it_is_asked_for(context);
 
     exhaust();
     FAILS(EMFILE, zmq_bind(pull, "tcp://127.0.0.1:*"));
