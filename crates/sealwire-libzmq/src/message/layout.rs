@@ -347,13 +347,13 @@ impl Msg {
         }
     }
 
-    #[inline]
     /// Frees what it holds.
     pub(crate) fn empty(&mut self) {
         let none = &mut Frame::new();
         self.fill(none, None, false);
     }
 
+    #[inline]
     fn clear(&mut self) {
         self.clear_peer();
         self.routing_id = 0;

@@ -285,6 +285,12 @@ fn variables_stand_for_two_rules() {
         (client, Role::Connect, "ipc:///a", "program"),
         (
             client,
+            Role::Connect,
+            "udp://a:1",
+            "udp cannot be encrypted",
+        ),
+        (
+            client,
             Role::Bind,
             "tcp://*:1",
             "no rule of SEALWIRE_SERVER_KEY names it for a DEALER that binds; set SEALWIRE_ALLOW",
