@@ -21,6 +21,7 @@ pub(crate) struct Table<'a> {
     entries: &'a DeTable<'a>,
     /// Where it begins.
     pub(crate) line: usize,
+    start: usize,
 }
 
 /// Parses the text.
@@ -49,8 +50,15 @@ pub(crate) fn parse<'a>(path: &Path, text: &'a str) -> Result<DeTable<'a>, Fault
 }
 
 fn line_of(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-    1 + before.iter().filter(|octet| **octet == b'\n').count()
+    line_behind(text, (0, 1), at)
+}
+
+/// The line of this octet, counted from one whose line is known: a file of many rules would be counted for each.
+fn line_behind(text: &str, (start, line): (usize, usize), at: usize) -> usize {
+    match text.as_bytes().get(start..at) {
+        Some(between) => line + between.iter().filter(|octet| **octet == b'\n').count(),
+        None => line_of(text, at.min(text.len())),
+    }
 }
 
 impl<'a> Table<'a> {
@@ -61,7 +69,12 @@ impl<'a> Table<'a> {
             text,
             entries,
             line: 1,
+            start: 0,
         }
+    }
+
+    fn line_of(&self, at: usize) -> usize {
+        line_behind(self.text, (self.start, self.line), at)
     }
 
     /// A fault in a line of this file.
@@ -80,7 +93,7 @@ impl<'a> Table<'a> {
         match unknown {
             None => Ok(()),
             Some(key) => Err(self.fault(
-                line_of(self.text, key.span().start),
+                self.line_of(key.span().start),
                 format!(
                     "unknown key {:?}; those that there are: {}",
                     key.get_ref(),
@@ -93,7 +106,7 @@ impl<'a> Table<'a> {
     fn entry(&self, key: &str) -> Option<Placed<&'a DeValue<'a>>> {
         let (name, value) = (self.entries.iter()).find(|(name, _)| name.get_ref() == key)?;
         Some(Placed {
-            line: line_of(self.text, name.span().start),
+            line: self.line_of(name.span().start),
             value: value.get_ref(),
         })
     }
@@ -174,13 +187,19 @@ impl<'a> Table<'a> {
             let DeValue::Array(list) = value else {
                 return None;
             };
+            let mut before = (0, 1);
             let tables = list.iter().map(|value| match value.get_ref() {
-                DeValue::Table(entries) => Some(Table {
-                    path: self.path,
-                    text: self.text,
-                    entries,
-                    line: line_of(self.text, value.span().start),
-                }),
+                DeValue::Table(entries) => {
+                    let start = value.span().start;
+                    before = (start, line_behind(self.text, before, start));
+                    Some(Table {
+                        path: self.path,
+                        text: self.text,
+                        entries,
+                        line: before.1,
+                        start,
+                    })
+                }
                 _ => None,
             });
             tables.collect()

@@ -1,5 +1,6 @@
 //! All rules, and the decision about one endpoint.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
@@ -73,9 +74,9 @@ pub struct Refusal {
 
 /// Gives each rule a place that no other has, though several are on one line.
 fn distinguish(rules: &mut [Rule]) {
-    let places: Vec<String> = rules.iter().map(|rule| rule.place.clone()).collect();
+    let mut places = HashSet::new();
     for (index, rule) in rules.iter_mut().enumerate() {
-        if places[..index].contains(&rule.place) {
+        if !places.insert(rule.place.clone()) {
             rule.place = format!("{} (rule {})", rule.place, index + 1);
         }
     }
