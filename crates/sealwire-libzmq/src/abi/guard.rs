@@ -65,7 +65,10 @@ mod tests {
     #[test]
     fn every_function_of_the_library_is_guarded() {
         let mut functions = 0;
-        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/abi")];
+        // The crate with the drafts has the sources of the folder above its own.
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let sources = own.ancestors().map(|folder| folder.join("src/abi"));
+        let mut folders: Vec<_> = sources.filter(|folder| folder.is_dir()).take(1).collect();
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
