@@ -241,7 +241,7 @@ def option_of_the_accepted(pair: Pairs, pull: sealwire.Socket, option: int) -> i
 def test_the_device_is_polled_or_the_refusal_is_told(pair: Pairs, microseconds: int) -> None:
     # Python has no name for it.
     busy_poll = 46
-    # A longer time than the system's own needs a privilege.
+    # Older kernels want a privilege for a longer time than the system's own.
     with socket.socket() as plain:
         try:
             plain.setsockopt(socket.SOL_SOCKET, busy_poll, microseconds)

@@ -231,7 +231,7 @@ class EndpointsTest < SealwireTest
     end
   end
 
-  # A longer time than the system's own needs a privilege.
+  # Older kernels want a privilege for a longer time than the system's own.
   def may_poll?(option, microseconds)
     plain = ::Socket.new(:INET, :STREAM)
     plain.setsockopt(:SOCKET, option, microseconds)

@@ -642,7 +642,7 @@
 #define SEALWIRE_OPTION_XPUB_MANUAL 32
 
 /**
- * Switch, PUB and XPUB: waits for slow subscribers instead of dropping. Default 0.
+ * Switch, PUB, XPUB and RADIO: waits for slow subscribers instead of dropping. Default 0.
  * `ZMQ_XPUB_NODROP`.
  */
 #define SEALWIRE_OPTION_XPUB_NO_DROP 33
@@ -839,7 +839,7 @@
 #define SEALWIRE_OPTION_HICCUP_MESSAGE 105
 
 /**
- * Bytes, XPUB: a message of one frame to each new subscriber. `ZMQ_XPUB_WELCOME_MSG`.
+ * Bytes, XPUB, PUB: a message of one frame to each new subscriber. `ZMQ_XPUB_WELCOME_MSG`.
  */
 #define SEALWIRE_OPTION_XPUB_WELCOME_MESSAGE 106
 

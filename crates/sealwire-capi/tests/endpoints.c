@@ -203,7 +203,7 @@ static void beginnings_of_threads(void) {
 }
 
 #ifdef __linux__
-/* Whether this process may have the device polled for so long, which takes a privilege. */
+/* Whether this process may have the device polled for so long, which takes a privilege on older kernels. */
 static int may_poll(int microseconds) {
     int plain = socket(AF_INET, SOCK_STREAM, 0);
     CHECK(plain != -1);

@@ -21,6 +21,7 @@ pub(crate) struct Table<'a> {
     entries: &'a DeTable<'a>,
     /// Where it begins.
     pub(crate) line: usize,
+    /// The same, as the number of its first octet.
     start: usize,
 }
 

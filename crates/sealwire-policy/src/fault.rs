@@ -88,9 +88,7 @@ impl From<KeyFileError> for Reason {
             _ => None,
         };
         let remedy = match source.map(io::Error::kind) {
-            Some(io::ErrorKind::NotFound) => {
-                "; write the path of a file that is there, relative to the folder of the rules"
-            }
+            Some(io::ErrorKind::NotFound) => "; write the path of a file that is there",
             Some(io::ErrorKind::PermissionDenied) => "; let the user of this process read it",
             _ => "",
         };

@@ -10,14 +10,15 @@ mod support;
 use std::io::{self, PipeReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd as _;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
 use nix::sys::signal::{SigHandler, Signal, signal};
-use sealwire::auth::AllowAnyone;
+use sealwire::auth::{AllowAnyone, AllowedKeysFile, Authenticator as _};
 use sealwire::blocking::Socket;
-use sealwire::limits::MAX_SOCKETS_ON_STANDARD_ERROR;
+use sealwire::limits::{MAX_LISTS_ON_STANDARD_ERROR, MAX_SOCKETS_ON_STANDARD_ERROR};
 use sealwire::{
     ConnectionFailure, Event, Generate as _, KeyPair, Monitor, Security, SocketBuilder, SocketType,
 };
@@ -50,6 +51,12 @@ fn child() {
         "again" => drop(fail(3)),
         "full" => drop(fail(1)),
         "sockets" => drop([(); MAX_SOCKETS_ON_STANDARD_ERROR + 2].map(|()| fail(1))),
+        "list" => break_list(3),
+        "lists" => (0..MAX_LISTS_ON_STANDARD_ERROR + 2).for_each(|_| break_list(1)),
+        "list with a log" => {
+            set_global_default(NoSubscriber::new()).unwrap();
+            break_list(1);
+        }
         "subscriber" => {
             set_global_default(NoSubscriber::new()).unwrap();
             drop(fail(3));
@@ -161,6 +168,26 @@ fn connection_instead(before: usize) {
     assert_eq!(read, "");
 }
 
+/// A list of keys that cannot be read any more, and is asked for that often.
+fn break_list(times: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clients");
+    fs::write(&path, KeyPair::generate().public().to_string()).unwrap();
+    let list = AllowedKeysFile::open(&path).unwrap();
+    replace(&path, "no key");
+    for _ in 0..times {
+        assert_eq!(list.revision(), Some(0));
+    }
+    assert_eq!(list.len(), 1);
+}
+
+/// As editors do it, so that the list is never half there.
+fn replace(path: &Path, text: &str) {
+    let new = path.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(new, path).unwrap();
+}
+
 const ENDPOINT: &str = "SEALWIRE_TEST_ENDPOINT";
 
 /// Runs a child beside a server whose key it does not know.
@@ -210,6 +237,18 @@ fn many_sockets_have_few_lines() {
     let written = written("sockets");
     let lines = written.lines().count();
     assert_eq!(lines, MAX_SOCKETS_ON_STANDARD_ERROR, "{written}");
+}
+
+#[test]
+fn a_list_that_cannot_be_read_again_is_told_of_once() {
+    let of_lists = |role: &str| {
+        let written = written(role);
+        let of_list = |line: &&str| line.starts_with("sealwire: allowed keys in ");
+        written.lines().filter(of_list).count()
+    };
+    assert_eq!(of_lists("list"), 1);
+    assert_eq!(of_lists("lists"), MAX_LISTS_ON_STANDARD_ERROR);
+    assert_eq!(of_lists("list with a log"), 0);
 }
 
 #[test]

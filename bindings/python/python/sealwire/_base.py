@@ -143,8 +143,8 @@ class Options(Strict):
         "XPUB: as xpub_manual; the next message after a subscription was received is for that subscriber alone."
     )
     xsub_verbose_unsubscribe = Option[bool]("XSUB: publishers get every cancellation, not the last of a topic alone.")
-    xpub_nodrop = Option[bool]("XPUB, PUB: sending waits for slow subscribers.")
-    xpub_welcome_msg = Option[bytes]("XPUB: a message to each new subscriber.")
+    xpub_nodrop = Option[bool]("XPUB, PUB, RADIO: sending waits for slow subscribers.")
+    xpub_welcome_msg = Option[bytes]("XPUB, PUB: a message to each new subscriber.")
     invert_matching = Option[bool]("Subscribers get what they did not subscribe to.")
     stream_notify = Option[bool]("STREAM: empty messages tell of connections.")
     omit_routing_id = Option[bool]("SERVER, PEER: the routing id of a connection is in ``peer`` only.")

@@ -92,7 +92,7 @@ pub const SEALWIRE_OPTION_XPUB_VERBOSE: i32 = 30;
 pub const SEALWIRE_OPTION_XPUB_VERBOSER: i32 = 31;
 /// Switch, XPUB: subscriptions count only as the program grants them. Default 0. `ZMQ_XPUB_MANUAL`.
 pub const SEALWIRE_OPTION_XPUB_MANUAL: i32 = 32;
-/// Switch, PUB and XPUB: waits for slow subscribers instead of dropping. Default 0.
+/// Switch, PUB, XPUB and RADIO: waits for slow subscribers instead of dropping. Default 0.
 /// `ZMQ_XPUB_NODROP`.
 pub const SEALWIRE_OPTION_XPUB_NO_DROP: i32 = 33;
 /// Switch, PUB, XPUB, SUB: topics say what is not wanted. Default 0. `ZMQ_INVERT_MATCHING`.
@@ -184,7 +184,7 @@ pub const SEALWIRE_OPTION_HELLO_MESSAGE: i32 = 103;
 pub const SEALWIRE_OPTION_DISCONNECT_MESSAGE: i32 = 104;
 /// Bytes: a message of one frame to be received when a connection is made again. `ZMQ_HICCUP_MSG`.
 pub const SEALWIRE_OPTION_HICCUP_MESSAGE: i32 = 105;
-/// Bytes, XPUB: a message of one frame to each new subscriber. `ZMQ_XPUB_WELCOME_MSG`.
+/// Bytes, XPUB, PUB: a message of one frame to each new subscriber. `ZMQ_XPUB_WELCOME_MSG`.
 pub const SEALWIRE_OPTION_XPUB_WELCOME_MESSAGE: i32 = 106;
 
 /// What a number can be; `None` where there is no such option.

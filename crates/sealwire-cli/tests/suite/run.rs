@@ -129,7 +129,7 @@ fn rules_with_a_fault_end_it_before_the_program_begins() {
         ("version = 2\n", "version 2"),
         (
             "version = 1\n[[rule]]\nbind = \"tcp://*:1\"\nmechanism = \"blake3\"\nallow = \"anyone\"\nsecret_key_file = \"gone\"\n",
-            "relative to the folder of the rules",
+            "write the path of a file that is there",
         ),
     ] {
         scene.write("rules.conf", rules, 0o644);

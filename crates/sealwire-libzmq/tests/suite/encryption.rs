@@ -68,6 +68,15 @@ impl Scene {
             .env("SEALWIRE_SECRET_KEY_FILE", "client.key");
         command
     }
+
+    /// A server that lets the client of the scene in, and its endpoint.
+    fn served(&self) -> (Socket, String) {
+        let allowed = AllowedKeys::new().allow(self.client.public());
+        let security = Security::blake3_server(self.server.clone(), allowed);
+        let server = native(SocketType::Rep, security);
+        let endpoint = server.bind("tcp://127.0.0.1:0").unwrap().to_string();
+        (server, endpoint)
+    }
 }
 
 fn native(socket_type: SocketType, security: impl Into<Security>) -> Socket {
@@ -80,13 +89,21 @@ fn native(socket_type: SocketType, security: impl Into<Security>) -> Socket {
 }
 
 /// Asks a program that answers, over a relay. Gives its mechanism and the bytes that passed.
-fn ask(command: &mut Command, security: impl Into<Security>) -> (String, [Vec<u8>; 2]) {
-    let mut program = Talker::start(command, &["rep", "tcp://127.0.0.1:*"]);
+fn ask(
+    command: &mut Command,
+    transport: &str,
+    security: impl Into<Security>,
+) -> (String, [Vec<u8>; 2]) {
+    let any = format!("{transport}://127.0.0.1:*");
+    let mut program = Talker::start(command, &["rep", &any]);
     let first = program.line();
     let (endpoint, rest) = first.split_once(' ').unwrap();
-    let relay = Relay::to(endpoint);
+    let (_, address) = endpoint.split_once("://").unwrap();
+    let address = address.split('/').next().unwrap();
+    let relay = Relay::to(&format!("tcp://{address}"));
     let client = native(SocketType::Req, security);
-    client.connect(&*relay.endpoint).unwrap();
+    let near = relay.endpoint.replacen("tcp", transport, 1);
+    client.connect(&*near).unwrap();
     client.send(PAYLOAD).unwrap();
     assert_eq!(client.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
     assert_eq!(program.line(), PAYLOAD);
@@ -100,7 +117,7 @@ fn ask(command: &mut Command, security: impl Into<Security>) -> (String, [Vec<u8
 fn a_program_that_answers_is_encrypted_by_a_file_of_rules() {
     let scene = Scene::new();
     let security = Security::blake3_client_with_keys(scene.server.public(), scene.client.clone());
-    let (told, ways) = ask(&mut scene.with_rules(), security);
+    let (told, ways) = ask(&mut scene.with_rules(), "tcp", security);
     assert_eq!(told, "mechanism 100 secure 0");
     for way in &ways {
         // The mechanism of the greeting has a place of 20 octets.
@@ -110,7 +127,7 @@ fn a_program_that_answers_is_encrypted_by_a_file_of_rules() {
         assert!(!contains(way, &PAYLOAD.as_bytes()[..8]));
     }
     // The same program without rules, which the search would find.
-    let (told, ways) = ask(&mut scene.command(), Security::plain_text());
+    let (told, ways) = ask(&mut scene.command(), "tcp", Security::plain_text());
     assert_eq!(told, "mechanism 0 secure 0");
     for way in &ways {
         assert_eq!(&way[12..32], b"NULL\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
@@ -219,10 +236,7 @@ fn a_program_without_rules_is_told_once_that_plain_text_leaves_the_machine() {
 #[test]
 fn a_log_says_of_each_connection_who_is_there_and_how_it_is_protected() {
     let scene = Scene::new();
-    let allowed = AllowedKeys::new().allow(scene.client.public());
-    let security = Security::blake3_server(scene.server.clone(), allowed);
-    let server = native(SocketType::Rep, security);
-    let endpoint = server.bind("tcp://127.0.0.1:0").unwrap().to_string();
+    let (server, endpoint) = scene.served();
     let mut command = scene.with_rules();
     command.env("SEALWIRE_LOG", "info");
     let mut program = Talker::start(&mut command, &["req", &endpoint, PAYLOAD]);
@@ -357,10 +371,7 @@ fn a_log_says_of_each_connection_when_it_has_ended() {
     }
 
     // And of one that it made.
-    let allowed = AllowedKeys::new().allow(scene.client.public());
-    let security = Security::blake3_server(scene.server.clone(), allowed);
-    let server = native(SocketType::Rep, security);
-    let endpoint = server.bind("tcp://127.0.0.1:0").unwrap().to_string();
+    let (server, endpoint) = scene.served();
     let mut command = scene.with_rules();
     command.env("SEALWIRE_LOG", "info");
     let mut program = Talker::start(&mut command, &["req", &endpoint, PAYLOAD]);
@@ -376,34 +387,18 @@ fn a_log_says_of_each_connection_when_it_has_ended() {
     assert!(says, "{ended}");
 }
 
-/// As [`ask`], over this transport, with a rule for the server.
+/// The same of one that has this rule.
 fn ask_by_rule(
     scene: &Scene,
     transport: &str,
-    keys: &str,
+    rule: &str,
     security: impl Into<Security>,
 ) -> (String, [Vec<u8>; 2]) {
-    let any = format!("{transport}://127.0.0.1:*");
-    let text = format!("version = 1\n[[rule]]\nbind = \"{any}\"\n{keys}");
+    let text = format!("version = 1\n[[rule]]\nbind = \"{transport}://127.0.0.1:*\"\n{rule}");
     let rules = scene.folder.write("rules.conf", &text);
     let mut command = scene.command();
     command.env("SEALWIRE_CONFIG", rules);
-    let mut program = Talker::start(&mut command, &["rep", &any]);
-    let first = program.line();
-    let (endpoint, rest) = first.split_once(' ').unwrap();
-    let (_, address) = endpoint.split_once("://").unwrap();
-    let address = address.split('/').next().unwrap();
-    let relay = Relay::to(&format!("tcp://{address}"));
-    let client = native(SocketType::Req, security);
-    let near = relay.endpoint.replacen("tcp", transport, 1);
-    client.connect(&*near).unwrap();
-    client.send(PAYLOAD).unwrap();
-    assert_eq!(client.recv().unwrap().as_bytes(), PAYLOAD.as_bytes());
-    assert_eq!(program.line(), PAYLOAD);
-    let (done, errors) = program.end();
-    assert!(done, "{errors}");
-    assert_eq!(errors, "");
-    (rest.to_owned(), relay.recorded())
+    ask(&mut command, transport, security)
 }
 
 const KEYS: &str = "secret_key_file = \"server.key\"\nallow = \"client.pub\"\n";

@@ -11,6 +11,7 @@ use sealwire::{FailureCause, Mechanism};
 
 use super::*;
 use crate::errno::Errno;
+use crate::socket::SNDMORE;
 
 fn as_client(rules: &Rules) -> Security {
     Security::blake3_client_with_keys(rules.server.public(), rules.client.clone()).into()
@@ -219,19 +220,11 @@ fn comes_in_after(handler: &Socket, status: &'static str, endpoint: &str, rules:
         (&b"1.0"[..], &b"BLAKE3"[..])
     );
     assert_eq!(key, rules.client.public().as_bytes());
-    let more = 2;
-    for part in [
-        version.as_slice(),
-        id,
-        status.as_bytes(),
-        b"as told",
-        b"somebody",
-    ] {
-        handler
-            .send(&mut Frames::single(part.to_vec()), more)
-            .unwrap();
+    let answer = [version, id, status.as_bytes(), b"as told", b"somebody", b""];
+    for (index, part) in answer.into_iter().enumerate() {
+        let flags = if index + 1 < answer.len() { SNDMORE } else { 0 };
+        handler.send(&mut Frames::single(part), flags).unwrap();
     }
-    handler.send(&mut Frames::single(Vec::new()), 0).unwrap();
     loop {
         match next(&monitor) {
             Event::Ready { .. } => return true,
