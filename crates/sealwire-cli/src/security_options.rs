@@ -384,9 +384,17 @@ impl SecurityChoice<'_> {
 
 /// A key as text, or else a file with one.
 fn read_server_key(text: &str) -> Result<PublicKey, Failure> {
+    let is_there = Path::new(text).exists();
     match text.parse() {
+        // Nobody but the user says which is meant: a stranger's file may have the name of a key.
+        Ok(_) if is_there => Err(Failure::new(
+            Code::Usage,
+            format!(
+                "'{text}' is a public key and the path of a file: write the key in hexadecimal, or \"./\" or another \"/\" in the path"
+            ),
+        )),
         Ok(key) => Ok(key),
-        Err(_) if Path::new(text).exists() => Ok(keys::read_public_key(text)?),
+        Err(_) if is_there => Ok(keys::read_public_key(text)?),
         Err(error) => Err(Failure::new(
             Code::Usage,
             format!("'{text}' is neither a file nor a public key: {error}"),

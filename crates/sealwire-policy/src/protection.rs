@@ -1,7 +1,7 @@
 //! What a rule gives to an endpoint: a mechanism, with keys and the clients that are let in.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use sealwire::auth::{AllowAnyone, AllowedKeysFile, Authenticator, Client, Decision};
 use sealwire::{KeyPair, PublicKey, SecretKey, Security, keys};
@@ -118,11 +118,21 @@ impl Authenticator for Clients {
 ///
 /// For a key where a path should be: its text is in no message.
 fn located(text: &str, folder: &Path) -> Result<PathBuf, Reason> {
-    if holds_key(text) {
+    if holds_key(text) && !leads_somewhere(text, folder) {
         return Err("is a key and not the path of a file: write the key to a file of its own, and if it is secret make another".into());
     }
     let path = folder.join(text);
     std::path::absolute(path).map_err(|error| format!("is not a path here: {error}").into())
+}
+
+/// Whether it is the path of what is there, or would be in a folder that is. A path of 40 characters reads as a key where it
+/// has no underscore.
+fn leads_somewhere(text: &str, folder: &Path) -> bool {
+    let inside = Path::new(text).parent().filter(|above| {
+        let mut parts = above.components();
+        parts.any(|part| matches!(part, Component::Normal(_)))
+    });
+    folder.join(text).exists() || inside.is_some_and(|above| folder.join(above).is_dir())
 }
 
 /// Whether a key stands in it, by itself or as a line of a file has it.
@@ -426,6 +436,31 @@ mod tests {
         }
         // The reading tells of one that is not there.
         assert!(key_file("absent", folder.path()).is_ok());
+    }
+
+    #[test]
+    fn a_path_that_reads_as_a_key_is_a_path_where_it_leads_somewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("keys")).unwrap();
+        let pair = <KeyPair as sealwire::Generate>::generate();
+        let [there, absent, nowhere] =
+            ["keys/there", "keys/absent", "lost/absent"].map(|path| format!("{path:0<36}.key"));
+        fs::write(
+            folder.path().join(&there),
+            pair.secret().to_z85().as_bytes(),
+        )
+        .unwrap();
+        for path in [&there, &absent] {
+            assert!(path.parse::<SecretKey>().is_ok(), "{path}");
+            let located = located(path, folder.path()).map_err(|_| ()).unwrap();
+            assert_eq!(located, folder.path().join(path));
+        }
+        // A slash does not make a path of a key.
+        let with_slash = format!("/{}", &pair.secret().to_z85()[1..]);
+        for key in [nowhere, with_slash] {
+            let fault = Fault::new("x", located(&key, folder.path()).unwrap_err()).to_string();
+            assert!(fault.contains("is a key and not the path"), "{fault}");
+        }
     }
 
     /// A list is read again when the program may have gone to another folder.

@@ -1,10 +1,12 @@
 //! Failures are reported, each kind with an exit code of its own.
 
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::Instant;
 
-use crate::support::{Keys, TIMEOUT, run, start};
+use crate::support::{Keys, TIMEOUT, run, start, start_command};
 use serde_json::Value;
 
 const ANY: &str = "tcp://127.0.0.1:0";
@@ -163,13 +165,35 @@ fn options_that_do_not_go_together_are_wrong_usage() {
     }
 }
 
+/// 40 characters without an underscore: which of the two it is nobody guesses.
+#[test]
+fn a_path_that_reads_as_a_public_key_has_to_say_that_it_is_a_path() {
+    const PATH: &str = "the-public-key-of-the-server-in-room.pub";
+    let keys = Keys::new();
+    fs::copy(keys.path("server.pub"), keys.path(PATH)).expect("a copy");
+    let from = |server: &str| {
+        let push = ["push", "-c", "tcp://127.0.0.1:9", "-d", "x"];
+        let rest = ["--server-key", server, "--timeout", "100ms"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sealwire"));
+        command.args([&push[..], &rest].concat());
+        start_command(command.current_dir(keys.path("")))
+    };
+    let refused = from(PATH).finish().expect_code(2).stderr;
+    assert!(
+        refused.contains("a public key and the path of a file"),
+        "{refused}"
+    );
+    // Nobody is there, with the key of the file.
+    from(&format!("./{PATH}")).finish().expect_code(5);
+}
+
 #[test]
 fn a_secret_key_that_others_can_read_is_not_used() {
     use std::os::unix::fs::PermissionsExt as _;
     let keys = Keys::new();
     let leaked = keys.path("server.key");
-    let mode = std::fs::Permissions::from_mode(0o644);
-    std::fs::set_permissions(&leaked, mode).expect("permissions");
+    let mode = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(&leaked, mode).expect("permissions");
     let pull = run(&[
         "pull",
         "-b",
@@ -187,7 +211,7 @@ fn a_password_file_that_others_can_read_or_change_is_not_used() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("passwords");
-    std::fs::write(&file, "alice wonderland\n").expect("a file");
+    fs::write(&file, "alice wonderland\n").expect("a file");
     let path = file.to_str().expect("text");
     let plain = ["-t", "100ms", "--mechanism", "plain"];
     let server = ["pull", "-b", ANY, "--passwords", path];
@@ -205,8 +229,8 @@ fn a_password_file_that_others_can_read_or_change_is_not_used() {
         (0o620, Some("changed by others")),
         (0o602, Some("changed by others")),
     ] {
-        let mode = std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(&file, mode).expect("permissions");
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(&file, mode).expect("permissions");
         for arguments in [&server, &client, &hash] {
             let ran = run(arguments);
             match problem {
