@@ -2,6 +2,7 @@
 
 use std::alloc::{self, Layout};
 use std::mem::ManuallyDrop;
+use std::ptr;
 
 use crate::errno::Errno;
 
@@ -35,6 +36,18 @@ impl Heap {
             data: bytes.as_mut_ptr(),
             length: bytes.len(),
         }
+    }
+
+    /// Replaces the bytes by as many others.
+    ///
+    /// # Safety
+    ///
+    /// As long as it was not given away.
+    #[inline]
+    pub(super) unsafe fn refill(self, bytes: &[u8]) {
+        let length = self.length.min(bytes.len());
+        // SAFETY: as many bytes are there, which are no others' as the caller says.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.data, length) }
     }
 
     /// # Safety
