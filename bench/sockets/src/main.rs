@@ -23,6 +23,7 @@ mod side;
 mod svg;
 mod targets;
 mod task;
+mod throughput;
 mod work;
 
 use std::path::PathBuf;
@@ -50,6 +51,8 @@ enum Command {
         /// The document with the markers
         document: PathBuf,
     },
+    /// Send or receive as libzmq's remote_thr and local_thr do, natively, with BLAKE3
+    Throughput(throughput::Program),
     /// One of the two processes
     #[command(hide = true)]
     Side(task::Task),
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Run(options) => run::run(&options),
         Command::Render { figures, document } => render::render(&figures, &document),
+        Command::Throughput(program) => throughput::run(&program),
         Command::Side(task) => side::run(&task),
     };
     match outcome {

@@ -61,6 +61,9 @@ struct Arguments {
     /// With `speed`: a Python that has pyzmq.
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
+    /// With `speed`: `sealwire-bench-sockets`, for the measurements beside native sockets.
+    #[arg(long, value_name = "PATH")]
+    native: Option<PathBuf>,
     /// Print all that the programs write.
     #[arg(long)]
     verbose: bool,
@@ -209,6 +212,7 @@ fn measure(arguments: &Arguments, vendor: &Path) -> Result<(), Failure> {
         build: &build,
         libraries: &libraries,
         python: arguments.python.as_deref(),
+        native: arguments.native.as_deref(),
         rounds: arguments.rounds.max(1),
         only: &arguments.only,
     };

@@ -17,8 +17,18 @@ struct Measurement {
     /// The one that prints the figure.
     tells: usize,
     figure: Figure,
-    /// Ours runs under rules, with BLAKE3, beside libzmq in plain text.
-    rules: bool,
+    beside: Beside,
+}
+
+/// The other column.
+#[derive(Clone, Copy, PartialEq)]
+enum Beside {
+    /// The same program with libzmq.
+    Libzmq,
+    /// The same with libzmq in plain text, where ours runs under rules with BLAKE3.
+    PlainText,
+    /// A program of native sockets with BLAKE3, where ours runs under rules with it.
+    Native,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -86,7 +96,7 @@ fn pair(kind: &str, transport: &str, size: usize, count: usize, curve: bool) -> 
         programs: vec![program("local"), program("remote")],
         tells,
         figure,
-        rules: false,
+        beside: Beside::Libzmq,
     }
 }
 
@@ -96,7 +106,7 @@ fn single(name: &str, words: &[&str], figure: Figure) -> Measurement {
         programs: vec![words.iter().map(|word| (*word).to_owned()).collect()],
         tells: 0,
         figure,
-        rules: false,
+        beside: Beside::Libzmq,
     }
 }
 
@@ -111,11 +121,13 @@ fn measurements(python: bool) -> Vec<Measurement> {
     for (size, count) in [SIZES[2], SIZES[4], SIZES[6]] {
         all.push(pair("thr", "tcp", size, count / 4, true));
     }
-    for (size, count) in [SIZES[2], SIZES[4], SIZES[6]] {
-        let mut by_rules = pair("thr", "tcp", size, count / 2, false);
-        by_rules.name = format!("tcp BLAKE3 by rules, beside NULL, thr {size} B");
-        by_rules.rules = true;
-        all.push(by_rules);
+    for (beside, name) in [(Beside::PlainText, "NULL"), (Beside::Native, "native")] {
+        for (size, count) in [SIZES[2], SIZES[4], SIZES[6]] {
+            let mut by_rules = pair("thr", "tcp", size, count / 2, false);
+            by_rules.name = format!("tcp BLAKE3 by rules, beside {name}, thr {size} B");
+            by_rules.beside = beside;
+            all.push(by_rules);
+        }
     }
     for (size, count) in [
         (1, 20_000),
@@ -196,6 +208,8 @@ pub(crate) struct Speed<'a> {
     pub(crate) libraries: &'a Libraries,
     /// A Python that has pyzmq.
     pub(crate) python: Option<&'a Path>,
+    /// `sealwire-bench-sockets`, for the measurements beside native sockets.
+    pub(crate) native: Option<&'a Path>,
     /// Each library runs as many times.
     pub(crate) rounds: usize,
     /// Only those whose names contain one of these.
@@ -214,6 +228,10 @@ impl Speed<'_> {
         for measurement in measurements(self.python.is_some()) {
             let wanted = |only: &String| measurement.name.contains(only.as_str());
             if !self.only.is_empty() && !self.only.iter().any(wanted) {
+                continue;
+            }
+            if measurement.beside == Beside::Native && self.native.is_none() {
+                eprintln!("{}: not measured without --native", measurement.name);
                 continue;
             }
             let mut figures = [Vec::new(), Vec::new()];
@@ -241,8 +259,11 @@ impl Speed<'_> {
         let mut running = Vec::new();
         for words in &measurement.programs {
             let words: Vec<String> = words.iter().map(|word| placed(word, &endpoint)).collect();
-            let mut command = self.command(&words, programs, ours);
-            if measurement.rules && ours {
+            let mut command = match (measurement.beside, self.native) {
+                (Beside::Native, Some(native)) if !ours => native_thr(native, &words, rules),
+                _ => self.command(&words, programs, ours),
+            };
+            if measurement.beside != Beside::Libzmq && ours {
                 command.env("SEALWIRE_CONFIG", rules);
             }
             running.push(
@@ -286,6 +307,18 @@ impl Speed<'_> {
         command.args(arguments).env("LD_LIBRARY_PATH", library);
         command
     }
+}
+
+/// The native program that does what `local_thr` and `remote_thr` do, with the keys beside the rules.
+fn native_thr(native: &Path, words: &[String], rules: &Path) -> Command {
+    let (side, key) = match words[0].as_str() {
+        "local_thr" => ("local", "server.key"),
+        _ => ("remote", "server.pub"),
+    };
+    let mut command = Command::new(native);
+    command.args(["throughput", side]).args(&words[1..]);
+    command.arg(rules.with_file_name(key));
+    command
 }
 
 /// An endpoint that nobody uses, without its transport.

@@ -46,7 +46,7 @@ impl Heap {
     #[inline]
     pub(super) unsafe fn refill(self, bytes: &[u8]) {
         let length = self.length.min(bytes.len());
-        // SAFETY: as many bytes are there, which are no others' as the caller says.
+        // SAFETY: as many bytes are there, and nobody else has them, as the caller says.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.data, length) }
     }
 
