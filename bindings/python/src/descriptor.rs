@@ -35,13 +35,26 @@ impl<'a, 'py> Given<'a, 'py> {
     }
 
     /// Another descriptor of the same socket.
-    pub(crate) fn duplicate(&self) -> PyResult<Listener> {
+    fn duplicate(&self) -> PyResult<Listener> {
         let number = self.number()?;
         // SAFETY: not -1. It is used for this call alone, which says so when nothing is open there; nothing of Python
         // runs meanwhile.
         let duplicate = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
         let duplicate = duplicate.map_err(|error| of_socket(self.0.py(), Error::System(error)))?;
         Ok(duplicate.into())
+    }
+
+    /// The same, for a WebSocket where one of these paths is there.
+    pub(crate) fn listener(&self, ws: Option<&str>, wss: Option<&str>) -> PyResult<Listener> {
+        match (ws, wss) {
+            (None, None) => self.duplicate(),
+            (Some(path), None) => Ok(self.duplicate()?.over_ws(path)),
+            (None, Some(path)) => Ok(self.duplicate()?.over_wss(path)),
+            (Some(_), Some(_)) => {
+                let problem = "a listener is ws or wss, not both";
+                Err(PyValueError::new_err(problem))
+            }
+        }
     }
 
     /// Closes what Python has, as the socket has it now.

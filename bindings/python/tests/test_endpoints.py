@@ -56,6 +56,36 @@ def test_a_listening_socket_is_taken_over(pair: Pairs, mechanism: str, by: str, 
             assert not os.path.samestat(os.fstat(given), what)
 
 
+@pytest.mark.parametrize("ws", [None, "/calls"])
+def test_servers_of_calls_and_of_work_take_one_over_too(ws: str | None) -> None:
+    server_security, client_security = securities("BLAKE3")
+    scheme, path = ("ws", ws) if ws else ("tcp", "")
+    with rpc.Server(server_security, lambda request: request.body) as server, listening() as listener:
+        expected = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}{path}"
+        bound = server.bind_listener(listener, ws=ws)
+        assert bound == expected and listener.fileno() == -1
+        with rpc.Client(bound, client_security, request_timeout=TIMEOUT) as client:
+            assert client.request(b"hello") == b"hello"
+    with sealwire.Distributor(server_security) as distributor, listening() as listener:
+        expected = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}{path}"
+        bound = distributor.bind_listener(listener.detach(), ws=ws)
+        assert bound == expected
+        with sealwire.Worker(bound, client_security) as worker:
+            distributor.add(b"a task", timeout=TIMEOUT)
+            task = worker.take(timeout=TIMEOUT)
+            assert task is not None and task.body == b"a task"
+            task.done()
+    server = rpc.Server(server_security, lambda request: request.body)
+    distributor = sealwire.Distributor(server_security)
+    with socket.socket() as unbound:
+        for bind_listener in (server.bind_listener, distributor.bind_listener):
+            with pytest.raises(sealwire.ListenerError):
+                bind_listener(unbound)
+            os.fstat(unbound.fileno())
+    server.shutdown()
+    distributor.shutdown()
+
+
 def test_the_file_of_a_listener_stays(pair: Pairs, tmp_path: pathlib.Path) -> None:
     pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
     path = tmp_path / "socket"

@@ -30,13 +30,31 @@ impl Given {
     }
 
     /// Another descriptor of the same socket.
-    pub(crate) fn duplicate(&self, ruby: &Ruby) -> Result<Listener, Error> {
+    fn duplicate(&self, ruby: &Ruby) -> Result<Listener, Error> {
         // SAFETY: not -1. It is used for this call alone, which says so when nothing is open there; Ruby does not run
         // meanwhile.
         let duplicate = unsafe { BorrowedFd::borrow_raw(self.number) }.try_clone_to_owned();
         let duplicate =
             duplicate.map_err(|error| errors::raised(ruby, &sealwire::Error::System(error)))?;
         Ok(duplicate.into())
+    }
+
+    /// The same, for a WebSocket where one of these paths is there.
+    pub(crate) fn listener(
+        &self,
+        ruby: &Ruby,
+        ws: Option<String>,
+        wss: Option<String>,
+    ) -> Result<Listener, Error> {
+        match (ws, wss) {
+            (None, None) => self.duplicate(ruby),
+            (Some(path), None) => Ok(self.duplicate(ruby)?.over_ws(path)),
+            (None, Some(path)) => Ok(self.duplicate(ruby)?.over_wss(path)),
+            (Some(_), Some(_)) => {
+                let problem = "a listener is ws: or wss:, not both";
+                Err(errors::argument(ruby, problem))
+            }
+        }
     }
 
     /// Closes what Ruby has, as the socket has it now.

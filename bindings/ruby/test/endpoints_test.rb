@@ -44,6 +44,37 @@ class EndpointsTest < SealwireTest
     end
   end
 
+  def test_servers_of_calls_and_of_work_take_one_over_too
+    server_security, client_security = securities(:blake3)
+    [nil, "/calls"].each do |ws|
+      server = Sealwire::RPC::Server.new(security: server_security, &:body)
+      distributor = Sealwire::Distributor.new(security: server_security)
+      server_at, distributor_at = [server, distributor].map do |listening|
+        listener = TCPServer.new("127.0.0.1", 0)
+        port = listener.addr[1]
+        bound = listening.bind_listener(listener, ws: ws)
+        assert_equal ws ? "ws://127.0.0.1:#{port}#{ws}" : "tcp://127.0.0.1:#{port}", bound
+        assert_predicate listener, :closed?
+        unbound = ::Socket.new(:INET, :STREAM)
+        assert_raises(Sealwire::ListenerError) { listening.bind_listener(unbound) }
+        refute_predicate unbound, :closed?
+        unbound.close
+        bound
+      end
+      client = Sealwire::RPC::Client.new(server_at, security: client_security, request_timeout: TIMEOUT)
+      assert_equal "hello", client.request("hello")
+      worker = Sealwire::Worker.new(distributor_at, security: client_security)
+      distributor.add("a task", timeout: TIMEOUT)
+      task = worker.take(timeout: TIMEOUT)
+      assert_equal "a task", task.body
+      task.done
+    ensure
+      worker&.close(timeout: 0)
+      client&.close
+      [server, distributor].each { |one| one&.shutdown(timeout: TIMEOUT) }
+    end
+  end
+
   def test_the_file_of_a_listener_stays
     Dir.mktmpdir do |folder|
       path = File.join(folder, "socket")

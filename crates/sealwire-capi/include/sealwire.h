@@ -4165,6 +4165,18 @@ sealwire_status sealwire_rpc_server_bind(const sealwire_rpc_server *server,
                                          char **bound);
 
 /**
+ * Listens on a TCP or Unix socket that somebody else opened. As `sealwire_socket_bind_listener` otherwise: afterwards the
+ * descriptor is the server's.
+ *
+ * Errors: those of `sealwire_socket_bind_listener`.
+ */
+sealwire_status sealwire_rpc_server_bind_listener(const sealwire_rpc_server *server,
+                                                  int32_t descriptor,
+                                                  const char *ws_path,
+                                                  const char *wss_path,
+                                                  char **bound);
+
+/**
  * How many connections are served; 0 for NULL.
  */
 size_t sealwire_rpc_server_connections(const sealwire_rpc_server *server);
@@ -4958,6 +4970,18 @@ sealwire_status sealwire_work_distributor_new(const sealwire_security *security,
 sealwire_status sealwire_work_distributor_bind(const sealwire_work_distributor *distributor,
                                                const char *endpoint,
                                                char **bound);
+
+/**
+ * Listens on a TCP or Unix socket that somebody else opened. As `sealwire_socket_bind_listener` otherwise: afterwards the
+ * descriptor is the distributor's.
+ *
+ * Errors: those of `sealwire_socket_bind_listener`, and `SEALWIRE_ERROR_WORK_SHUT_DOWN`.
+ */
+sealwire_status sealwire_work_distributor_bind_listener(const sealwire_work_distributor *distributor,
+                                                        int32_t descriptor,
+                                                        const char *ws_path,
+                                                        const char *wss_path,
+                                                        char **bound);
 
 /**
  * Adds a task with a copy of `size` bytes, and waits for room up to `timeout_ms` milliseconds, `SEALWIRE_WAIT`

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::os::fd::{IntoRawFd as _, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 
-use sealwire::{Error, Listener};
+use sealwire::{Endpoint, Error, Listener};
 
 use crate::keys::write_text;
 use crate::panics::guard;
@@ -72,10 +72,36 @@ pub extern "C" fn sealwire_socket_bind_listener(
     bound: *mut *mut c_char,
 ) -> sealwire_status {
     guard(|| {
-        let socket = required(socket, "socket")?;
-        let ws_path = optional_text(ws_path, "ws_path")?;
-        let wss_path = optional_text(wss_path, "wss_path")?;
-        let listener = duplicate(descriptor)?;
+        let socket = &required(socket, "socket")?.socket;
+        let given = Given {
+            descriptor,
+            ws_path,
+            wss_path,
+        };
+        given.bind(bound, |listener| socket.bind_listener(listener))
+    })
+}
+
+/// A descriptor that listens, with the path of a WebSocket that it may be for.
+pub(crate) struct Given {
+    pub(crate) descriptor: i32,
+    pub(crate) ws_path: *const c_char,
+    pub(crate) wss_path: *const c_char,
+}
+
+impl Given {
+    /// Gives it away, and writes where it listens. After an error it is the caller's still.
+    pub(crate) fn bind<E>(
+        &self,
+        bound: *mut *mut c_char,
+        bind: impl FnOnce(Listener) -> Result<Endpoint, E>,
+    ) -> Result<(), Failure>
+    where
+        Failure: From<E>,
+    {
+        let ws_path = optional_text(self.ws_path, "ws_path")?;
+        let wss_path = optional_text(self.wss_path, "wss_path")?;
+        let listener = duplicate(self.descriptor)?;
         let listener = match (ws_path, wss_path) {
             (None, None) => listener,
             (Some(path), None) => listener.over_ws(path),
@@ -85,10 +111,10 @@ pub extern "C" fn sealwire_socket_bind_listener(
                 return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
             }
         };
-        let endpoint = socket.socket.bind_listener(listener)?;
-        close_descriptor(descriptor);
+        let endpoint = bind(listener)?;
+        close_descriptor(self.descriptor);
         write_text(bound, "bound", &endpoint.to_string())
-    })
+    }
 }
 
 /// So that a call which fails leaves the caller's alone.

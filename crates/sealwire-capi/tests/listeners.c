@@ -1,5 +1,5 @@
 /* Sockets on listening descriptors that somebody else opened: the program, and a service manager. */
-#include "test.h"
+#include "work.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -92,6 +92,50 @@ static void bind_unix(const sealwire_security *none) {
     CHECK(unlink(path) == 0 && rmdir(folder) == 0);
 }
 
+static void answer(sealwire_rpc_request *request, void *user) {
+    (void)user;
+    OK(sealwire_rpc_request_reply(request, "hello", 5));
+}
+
+static void calls_and_work(void) {
+    mechanism with = make_mechanism("BLAKE3");
+    sealwire_rpc_handler handler = {answer, NULL, NULL, NULL, 0};
+    sealwire_rpc_server *server = make_server(with.server, &handler);
+    sealwire_rpc_reply *reply = NULL;
+    char expected[64], *bound = NULL;
+    int fds[2], fd = listening_tcp(expected, sizeof expected);
+    CHECK(pipe(fds) == 0);
+    RETURNS(SEALWIRE_ERROR_LISTENER, sealwire_rpc_server_bind_listener(server, fds[0], NULL, NULL, NULL));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_rpc_server_bind_listener(NULL, fd, NULL, NULL, NULL));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_rpc_server_bind_listener(server, fd, "/", "/", NULL));
+    OK(sealwire_rpc_server_bind_listener(server, fd, NULL, NULL, &bound));
+    CHECK(strcmp(bound, expected) == 0);
+    sealwire_rpc_client *client = make_client(bound, with.client, NULL);
+    OK(sealwire_rpc_client_request(client, "", 0, TIMEOUT, &reply, NULL));
+    CHECK(sealwire_rpc_reply_size(reply) == 5 && memcmp(sealwire_rpc_reply_data(reply), "hello", 5) == 0);
+    sealwire_rpc_reply_free(reply);
+    sealwire_rpc_client_free(client);
+    sealwire_rpc_server_free(server);
+    sealwire_string_free(bound);
+
+    sealwire_work_distributor *distributor = make_distributor(&with, distributor_options());
+    fd = listening_tcp(expected, sizeof expected);
+    RETURNS(SEALWIRE_ERROR_LISTENER, sealwire_work_distributor_bind_listener(distributor, fds[1], NULL, NULL, NULL));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_work_distributor_bind_listener(NULL, fd, NULL, NULL, NULL));
+    OK(sealwire_work_distributor_bind_listener(distributor, fd, "/work", NULL, &bound));
+    CHECK(strncmp(bound, "ws://127.0.0.1:", 15) == 0 && strstr(bound, "/work") != NULL);
+    sealwire_work_worker *worker = make_worker(with.client, bound, 1);
+    add_text(distributor, "a task");
+    sealwire_work_task *task = take(worker);
+    CHECK(task_says(task, "a task"));
+    OK(sealwire_work_task_done(task, NULL, 0));
+    sealwire_work_worker_free(worker);
+    sealwire_work_distributor_free(distributor);
+    sealwire_string_free(bound);
+    CHECK(close(fds[0]) == 0 && close(fds[1]) == 0);
+    free_mechanism(&with);
+}
+
 /* After an error the descriptor is the caller's. */
 static void refused(const sealwire_security *none) {
     sealwire_socket *pull = make_socket(SEALWIRE_PULL, none);
@@ -159,6 +203,7 @@ int main(int count, char **arguments) {
     bind_tcp_and_ws("BLAKE3");
     bind_unix(none);
     refused(none);
+    calls_and_work();
     start_with_a_socket(arguments[0], none);
     sealwire_security_free(none);
     return 0;

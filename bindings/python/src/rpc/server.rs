@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 use super::conn::Conn;
 use super::inbox::Inbox;
 use crate::context::Context;
+use crate::descriptor::Given;
 use crate::lifecycle::OfProcess;
 use crate::monitor::Monitor;
 use crate::reactor::Operation;
@@ -65,6 +66,23 @@ impl Server {
         py.detach(|| server.bind(endpoint))
             .map(|endpoint| endpoint.to_string())
             .map_err(|error| crate::error::of_socket(py, error))
+    }
+
+    /// Listens on a TCP or Unix socket that somebody else opened and gives its endpoint, as ``Socket.bind_listener`` does.
+    #[pyo3(signature = (listener, *, ws = None))]
+    fn bind_listener(
+        &self,
+        py: Python<'_>,
+        listener: &Bound<'_, PyAny>,
+        ws: Option<&str>,
+    ) -> PyResult<String> {
+        let server = self.inner.get(py)?;
+        let given = Given::new(listener);
+        let listener = given.listener(ws, None)?;
+        let bound = py.detach(|| server.bind_listener(listener));
+        let bound = bound.map_err(|error| crate::error::of_socket(py, error))?;
+        given.close()?;
+        Ok(bound.to_string())
     }
 
     /// Connections that are served.

@@ -15,7 +15,6 @@ mod telling;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sealwire::Endpoint;
@@ -155,15 +154,7 @@ impl SocketCore {
     ) -> PyResult<String> {
         let socket = self.socket(py)?;
         let given = Given::new(listener);
-        let listener = match (ws, wss) {
-            (None, None) => given.duplicate()?,
-            (Some(path), None) => given.duplicate()?.over_ws(path),
-            (None, Some(path)) => given.duplicate()?.over_wss(path),
-            (Some(_), Some(_)) => {
-                let problem = "a listener is ws or wss, not both";
-                return Err(PyValueError::new_err(problem));
-            }
-        };
+        let listener = given.listener(ws, wss)?;
         let bound = py.detach(|| socket.bind_listener(listener));
         let text = bound.map_err(|error| self.failed(py, error))?.to_string();
         self.opened.remember_endpoint(text.clone());

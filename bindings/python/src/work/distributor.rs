@@ -8,6 +8,7 @@ use sealwire_rpc::work::{self, Error, Outcome, TaskNumber};
 
 use super::{Unfinished, failed, in_time, unfinished};
 use crate::context::Context;
+use crate::descriptor::Given;
 use crate::lifecycle::OfProcess;
 use crate::monitor::Monitor;
 use crate::reactor::Operation;
@@ -117,6 +118,23 @@ impl Distributor {
         py.detach(|| distributor.bind(endpoint))
             .map(|endpoint| endpoint.to_string())
             .map_err(|error| failed(py, error))
+    }
+
+    /// Listens on a TCP or Unix socket that somebody else opened and gives its endpoint, as ``Socket.bind_listener`` does.
+    #[pyo3(signature = (listener, *, ws = None))]
+    fn bind_listener(
+        &self,
+        py: Python<'_>,
+        listener: &Bound<'_, PyAny>,
+        ws: Option<&str>,
+    ) -> PyResult<String> {
+        let distributor = self.inner.get(py)?;
+        let given = Given::new(listener);
+        let listener = given.listener(ws, None)?;
+        let bound = py.detach(|| distributor.bind_listener(listener));
+        let bound = bound.map_err(|error| failed(py, error))?;
+        given.close()?;
+        Ok(bound.to_string())
     }
 
     /// What happens to the connections.

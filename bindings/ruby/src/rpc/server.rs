@@ -1,5 +1,6 @@
 //! The answering side.
 
+use magnus::scan_args::{get_kwargs, scan_args};
 use magnus::typed_data::Obj;
 use magnus::value::ReprValue as _;
 use magnus::{
@@ -10,6 +11,7 @@ use super::inbox::Inbox;
 use super::limits;
 use super::side::{self, Side};
 use crate::context::Context;
+use crate::descriptor::Given;
 use crate::monitor::Monitor;
 use crate::security::Security;
 use crate::{classes, errors, gvl};
@@ -23,6 +25,7 @@ pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     class.define_alloc_func::<Server>();
     class.define_private_method("make", method!(Server::make, 4))?;
     class.define_method("bind", method!(Server::bind, 1))?;
+    class.define_method("bind_listener", method!(Server::bind_listener, -1))?;
     class.define_method("connections", method!(Server::connections, 0))?;
     class.define_method("counters", method!(Server::counters, 0))?;
     class.define_method("monitor", method!(Server::monitor, 0))?;
@@ -68,6 +71,20 @@ impl Server {
         // Names may have to be resolved.
         let bound = gvl::lent(ruby, || server.bind(endpoint.as_str()));
         let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(bound.to_string())
+    }
+
+    /// Gives the endpoint of a listening socket that somebody else opened. It is closed, as this has it then.
+    fn bind_listener(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<String, Error> {
+        let scanned = scan_args::<(Value,), (), (), (), RHash, ()>(args)?;
+        let keywords =
+            get_kwargs::<_, (), (Option<Option<String>>,), ()>(scanned.keywords, &[], &["ws"])?;
+        let server = this.0.get(ruby)?;
+        let given = Given::new(ruby, scanned.required.0)?;
+        let listener = given.listener(ruby, keywords.optional.0.flatten(), None)?;
+        let bound = server.bind_listener(listener);
+        let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
+        given.close()?;
         Ok(bound.to_string())
     }
 

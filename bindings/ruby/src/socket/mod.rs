@@ -326,15 +326,7 @@ impl Socket {
         let socket = this.socket(ruby)?;
         let given = Given::new(ruby, scanned.required.0)?;
         let (ws, wss) = keywords.optional;
-        let listener = match (ws.flatten(), wss.flatten()) {
-            (None, None) => given.duplicate(ruby)?,
-            (Some(path), None) => given.duplicate(ruby)?.over_ws(path),
-            (None, Some(path)) => given.duplicate(ruby)?.over_wss(path),
-            (Some(_), Some(_)) => {
-                let problem = "a listener is ws: or wss:, not both";
-                return Err(errors::argument(ruby, problem));
-            }
-        };
+        let listener = given.listener(ruby, ws.flatten(), wss.flatten())?;
         let bound = socket.bind_listener(listener);
         let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
         given.close()?;

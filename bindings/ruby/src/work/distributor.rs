@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use magnus::scan_args::{get_kwargs, scan_args};
 use magnus::typed_data::Obj;
 use magnus::value::ReprValue as _;
 use magnus::{
@@ -12,6 +13,7 @@ use sealwire_rpc::work::{self, Outcome};
 
 use super::{failed, number, numbered, unfinished, waited};
 use crate::context::Context;
+use crate::descriptor::Given;
 use crate::made::Made;
 use crate::message::binary;
 use crate::monitor::Monitor;
@@ -27,6 +29,7 @@ pub(super) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_alloc_func::<Distributor>();
     class.define_private_method("make", method!(Distributor::make, 3))?;
     class.define_method("bind", method!(Distributor::bind, 1))?;
+    class.define_method("bind_listener", method!(Distributor::bind_listener, -1))?;
     class.define_method("try_add", method!(Distributor::try_add, 1))?;
     class.define_private_method("add_within", method!(Distributor::add_within, 2))?;
     class.define_method("next_result", method!(Distributor::next_result, 0))?;
@@ -100,6 +103,20 @@ impl Distributor {
         // Names may have to be resolved.
         let bound = gvl::lent(ruby, || distributor.bind(endpoint.as_str()));
         Ok(failed(ruby, bound)?.to_string())
+    }
+
+    /// Gives the endpoint of a listening socket that somebody else opened. It is closed, as this has it then.
+    fn bind_listener(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<String, Error> {
+        let scanned = scan_args::<(Value,), (), (), (), RHash, ()>(args)?;
+        let keywords =
+            get_kwargs::<_, (), (Option<Option<String>>,), ()>(scanned.keywords, &[], &["ws"])?;
+        let distributor = this.0.get(ruby)?;
+        let given = Given::new(ruby, scanned.required.0)?;
+        let listener = given.listener(ruby, keywords.optional.0.flatten(), None)?;
+        let bound = distributor.bind_listener(listener);
+        let bound = failed(ruby, bound)?;
+        given.close()?;
+        Ok(bound.to_string())
     }
 
     fn try_add(ruby: &Ruby, this: &Self, task: RString) -> Result<RString, Error> {

@@ -8,6 +8,7 @@ use sealwire_rpc::Server;
 use super::client::ended;
 use super::request::{SharedHandler, sealwire_rpc_handler};
 use crate::keys::write_text;
+use crate::listener::Given;
 use crate::monitor::sealwire_monitor;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard, value};
@@ -68,6 +69,29 @@ pub extern "C" fn sealwire_rpc_server_bind(
         let server = required(server, "server")?;
         let endpoint = server.server.bind(text(endpoint, "endpoint")?)?;
         write_text(bound, "bound", &endpoint.to_string())
+    })
+}
+
+/// Listens on a TCP or Unix socket that somebody else opened. As `sealwire_socket_bind_listener` otherwise: afterwards the
+/// descriptor is the server's.
+///
+/// Errors: those of `sealwire_socket_bind_listener`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_server_bind_listener(
+    server: Option<&sealwire_rpc_server>,
+    descriptor: i32,
+    ws_path: *const c_char,
+    wss_path: *const c_char,
+    bound: *mut *mut c_char,
+) -> sealwire_status {
+    guard(|| {
+        let server = &required(server, "server")?.server;
+        let given = Given {
+            descriptor,
+            ws_path,
+            wss_path,
+        };
+        given.bind(bound, |listener| server.bind_listener(listener))
     })
 }
 

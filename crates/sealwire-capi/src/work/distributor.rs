@@ -13,6 +13,7 @@ use super::outcome::{
 };
 use super::{limit, waited};
 use crate::keys::write_text;
+use crate::listener::Given;
 use crate::monitor::sealwire_monitor;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard};
@@ -76,6 +77,29 @@ pub extern "C" fn sealwire_work_distributor_bind(
         let distributor = required(distributor, "distributor")?;
         let endpoint = distributor.distributor.bind(text(endpoint, "endpoint")?)?;
         write_text(bound, "bound", &endpoint.to_string())
+    })
+}
+
+/// Listens on a TCP or Unix socket that somebody else opened. As `sealwire_socket_bind_listener` otherwise: afterwards the
+/// descriptor is the distributor's.
+///
+/// Errors: those of `sealwire_socket_bind_listener`, and `SEALWIRE_ERROR_WORK_SHUT_DOWN`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_work_distributor_bind_listener(
+    distributor: Option<&sealwire_work_distributor>,
+    descriptor: i32,
+    ws_path: *const c_char,
+    wss_path: *const c_char,
+    bound: *mut *mut c_char,
+) -> sealwire_status {
+    guard(|| {
+        let distributor = &required(distributor, "distributor")?.distributor;
+        let given = Given {
+            descriptor,
+            ws_path,
+            wss_path,
+        };
+        given.bind(bound, |listener| distributor.bind_listener(listener))
     })
 }
 
