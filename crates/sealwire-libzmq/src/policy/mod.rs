@@ -100,6 +100,24 @@ impl Governing {
             })
     }
 
+    /// Checks that a rule can say which file a passed socket listens at. The system knows a relative path only as it was
+    /// written, by a program that may have been in another folder.
+    ///
+    /// # Errors
+    ///
+    /// `EACCES` for a relative path where there are rules, and a line on standard error says why.
+    pub(crate) fn check_passed(&self, endpoint: &Endpoint) -> Result<(), Errno> {
+        match (&self.rules, endpoint) {
+            (Ok(Some(_)), Endpoint::Ipc(path)) if path.is_relative() => {
+                self.tell(format!(
+                    "{endpoint} refused: a passed socket has this relative path, which may be another file here; bind it by an absolute one"
+                ));
+                Err(Errno::ACCES)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Says once that a program without rules sends plain text.
     fn warn(&self, endpoint: &Endpoint) {
         self.warned.call_once(|| {

@@ -179,6 +179,7 @@ impl Socket {
         if is_ipc(named) != is_ipc(&is) {
             return Err(Errno::INVAL);
         }
+        self.context.governing().check_passed(&is)?;
         self.bind_by(text, &is, || self.inner.bind_listener(listener))
     }
 

@@ -86,6 +86,33 @@ fn a_rule_for_what_the_program_calls_a_descriptor_counts_for_nothing() {
     }
 }
 
+/// It may be another file for the program that was passed it.
+#[test]
+fn a_relative_path_of_a_passed_socket_is_refused_where_there_are_rules() {
+    let rules = Rules::new();
+    let here = std::env::current_dir().unwrap();
+    let up = here.components().skip(1).map(|_| "..").collect::<PathBuf>();
+    let bind = |name: &str| {
+        let file = rules.path(name);
+        let relative = up.join(file.strip_prefix("/").unwrap());
+        UnixListener::bind(relative).unwrap()
+    };
+    let everywhere = "[[rule]]\nbind = \"ipc:///*\"\nmechanism = \"plain-text\"\n";
+    let governing = rules.governing(everywhere);
+    let server = socket(&governing, SocketType::Pull);
+    let descriptor = give(&server, bind("refused"));
+    assert_eq!(server.bind("ipc:///any"), Err(Errno::ACCES));
+    assert_eq!(int(&server, number::USE_FD), descriptor);
+    let told = governing.told();
+    let says = told.len() == 1 && told[0].contains("bind it by an absolute one");
+    assert!(says, "{told:?}");
+    // Without rules it is what it is.
+    let without = Context::without_rules();
+    let server = without.open_briefly(SocketType::Pull);
+    give(&server, bind("taken"));
+    server.bind("ipc:///any").unwrap();
+}
+
 /// Waits for the peer of the next connection, and passes over those that broke off, but not over one that was refused.
 fn next_peer(monitor: &Monitor) -> Arc<sealwire::Peer> {
     loop {
