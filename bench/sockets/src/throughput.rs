@@ -21,6 +21,9 @@ pub(crate) struct Program {
     count: u32,
     /// The server's: with its secret key for local, its public key for remote
     key_file: PathBuf,
+    /// Remote: makes a body for each message, as remote_thr does, and zeroes it; otherwise long ones share one
+    #[arg(long)]
+    anew: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -74,6 +77,7 @@ fn remote(program: &Program) -> Outcome<()> {
         // What fits is copied, what is large is shared.
         socket.send(match program.size {
             0..=Frame::INLINE => Message::from(&body[..]),
+            _ if program.anew => Message::from(Bytes::from(vec![0; program.size])),
             _ => Message::from(body.clone()),
         })?;
     }

@@ -27,8 +27,16 @@ enum Beside {
     Libzmq,
     /// The same with libzmq in plain text, where ours runs under rules with BLAKE3.
     PlainText,
-    /// A program of native sockets with BLAKE3, where ours runs under rules with it.
+    /// A program of native sockets with BLAKE3, where ours runs under rules with it. Its long messages share their memory.
     Native,
+    /// One that makes each of them, as libzmq's program does.
+    NativeAnew,
+}
+
+impl Beside {
+    const fn is_native(self) -> bool {
+        matches!(self, Beside::Native | Beside::NativeAnew)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -121,8 +129,14 @@ fn measurements(python: bool) -> Vec<Measurement> {
     for (size, count) in [SIZES[2], SIZES[4], SIZES[6]] {
         all.push(pair("thr", "tcp", size, count / 4, true));
     }
-    for (beside, name) in [(Beside::PlainText, "NULL"), (Beside::Native, "native")] {
-        for (size, count) in [SIZES[2], SIZES[4], SIZES[6]] {
+    let sizes = [SIZES[2], SIZES[4], SIZES[6]];
+    for (beside, name, sizes) in [
+        (Beside::PlainText, "NULL", &sizes[..]),
+        (Beside::Native, "native", &sizes),
+        // Short ones share nothing.
+        (Beside::NativeAnew, "native made anew", &sizes[1..]),
+    ] {
+        for &(size, count) in sizes {
             let mut by_rules = pair("thr", "tcp", size, count / 2, false);
             by_rules.name = format!("tcp BLAKE3 by rules, beside {name}, thr {size} B");
             by_rules.beside = beside;
@@ -230,7 +244,7 @@ impl Speed<'_> {
             if !self.only.is_empty() && !self.only.iter().any(wanted) {
                 continue;
             }
-            if measurement.beside == Beside::Native && self.native.is_none() {
+            if measurement.beside.is_native() && self.native.is_none() {
                 eprintln!("{}: not measured without --native", measurement.name);
                 continue;
             }
@@ -260,7 +274,9 @@ impl Speed<'_> {
         for words in &measurement.programs {
             let words: Vec<String> = words.iter().map(|word| placed(word, &endpoint)).collect();
             let mut command = match (measurement.beside, self.native) {
-                (Beside::Native, Some(native)) if !ours => native_thr(native, &words, rules),
+                (beside, Some(native)) if beside.is_native() && !ours => {
+                    native_thr(native, &words, rules, beside)
+                }
                 _ => self.command(&words, programs, ours),
             };
             if measurement.beside != Beside::Libzmq && ours {
@@ -310,7 +326,7 @@ impl Speed<'_> {
 }
 
 /// The native program that does what `local_thr` and `remote_thr` do, with the keys beside the rules.
-fn native_thr(native: &Path, words: &[String], rules: &Path) -> Command {
+fn native_thr(native: &Path, words: &[String], rules: &Path, beside: Beside) -> Command {
     let (side, key) = match words[0].as_str() {
         "local_thr" => ("local", "server.key"),
         _ => ("remote", "server.pub"),
@@ -318,6 +334,9 @@ fn native_thr(native: &Path, words: &[String], rules: &Path) -> Command {
     let mut command = Command::new(native);
     command.args(["throughput", side]).args(&words[1..]);
     command.arg(rules.with_file_name(key));
+    if beside == Beside::NativeAnew {
+        command.arg("--anew");
+    }
     command
 }
 
