@@ -2,7 +2,6 @@
 
 use std::alloc::{self, Layout};
 use std::mem::ManuallyDrop;
-use std::ptr;
 
 use crate::errno::Errno;
 
@@ -36,18 +35,6 @@ impl Heap {
             data: bytes.as_mut_ptr(),
             length: bytes.len(),
         }
-    }
-
-    /// Replaces the bytes by as many others.
-    ///
-    /// # Safety
-    ///
-    /// As long as it was not given away.
-    #[inline]
-    pub(super) unsafe fn refill(self, bytes: &[u8]) {
-        let length = self.length.min(bytes.len());
-        // SAFETY: as many bytes are there, and nobody else has them, as the caller says.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.data, length) }
     }
 
     /// # Safety

@@ -156,25 +156,7 @@ impl Msg {
     /// Ends the message, and makes it one of a part that came.
     #[inline]
     pub(crate) fn fill(&mut self, part: &mut Frame, peer: Option<Arc<Peer>>, more: bool) {
-        let size = part.len();
-        if self.kind == Kind::Heap && size <= Frame::INLINE && size == self.size() {
-            // A program that receives into the same message again and again: its block fits.
-            self.kind = Kind::None;
-            self.clear();
-            // SAFETY: it was of this kind, and the block has as many bytes.
-            unsafe { self.body.heap.refill(part) };
-            self.kind = Kind::Heap;
-        } else {
-            self.clear();
-            self.put(part);
-        }
-        self.peer = peer.map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
-        self.flags = if more { MORE } else { 0 };
-    }
-
-    /// Puts the body of a part where there is none.
-    #[inline]
-    fn put(&mut self, part: &mut Frame) {
+        self.clear();
         let size = part.len();
         if size <= IN_PLACE {
             self.kind = Kind::InPlace;
@@ -189,6 +171,8 @@ impl Msg {
             self.kind = Kind::Bytes;
             self.body.bytes = ManuallyDrop::new(mem::take(part).into_bytes());
         }
+        self.peer = peer.map_or(ptr::null(), |peer| Arc::into_raw(peer).cast());
+        self.flags = if more { MORE } else { 0 };
     }
 
     /// Whether there is a message. Memory that was never a message may look like one, as anywhere in C.
@@ -449,27 +433,6 @@ mod tests {
             // SAFETY: as many bytes as it was made for.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), size) };
             assert_eq!(taken(&mut written), bytes);
-        }
-    }
-
-    #[test]
-    fn a_message_that_is_received_into_again_keeps_a_block_that_fits_and_is_its_own() {
-        let mut message = of_size(64);
-        let block = message.data();
-        let mut receive = |octet: u8, size: usize| {
-            let part = vec![octet; size];
-            message.fill(&mut Frame::copy_from_slice(&part), None, true);
-            assert!(message.more() && text(&message) == part);
-            (message.data(), message.share())
-        };
-        let (kept, shared) = receive(1, 64);
-        assert_eq!(kept, block);
-        // Two have it now.
-        let (other, _) = receive(2, 64);
-        assert_ne!(other, block);
-        assert_eq!(text(&shared), [1; 64]);
-        for size in [65, 64, 3, 64, 71, 64] {
-            receive(3, size);
         }
     }
 
