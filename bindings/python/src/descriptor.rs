@@ -9,7 +9,7 @@ use std::os::fd::{BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
-use sealwire::{Error, Listener};
+use sealwire::{Endpoint, Error, Listener};
 
 use crate::error::of_socket;
 
@@ -45,7 +45,7 @@ impl<'a, 'py> Given<'a, 'py> {
     }
 
     /// The same, for a WebSocket where one of these paths is there.
-    pub(crate) fn listener(&self, ws: Option<&str>, wss: Option<&str>) -> PyResult<Listener> {
+    fn listener(&self, ws: Option<&str>, wss: Option<&str>) -> PyResult<Listener> {
         match (ws, wss) {
             (None, None) => self.duplicate(),
             (Some(path), None) => Ok(self.duplicate()?.over_ws(path)),
@@ -57,8 +57,20 @@ impl<'a, 'py> Given<'a, 'py> {
         }
     }
 
+    /// Binds to it by `bind`, and closes what Python has. After an exception that is as it was.
+    pub(crate) fn bind(
+        &self,
+        ws: Option<&str>,
+        wss: Option<&str>,
+        bind: impl FnOnce(Listener) -> PyResult<Endpoint>,
+    ) -> PyResult<String> {
+        let bound = bind(self.listener(ws, wss)?)?;
+        self.close()?;
+        Ok(bound.to_string())
+    }
+
     /// Closes what Python has, as the socket has it now.
-    pub(crate) fn close(&self) -> PyResult<()> {
+    fn close(&self) -> PyResult<()> {
         if !self.0.is_instance_of::<PyInt>() {
             return self.0.call_method0("close").map(drop);
         }

@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use magnus::value::ReprValue as _;
 use magnus::{Error, Integer, Object as _, RArray, RModule, Ruby, Value, function};
-use sealwire::Listener;
+use sealwire::{Endpoint, Listener};
 
 use crate::errors;
 
@@ -40,7 +40,7 @@ impl Given {
     }
 
     /// The same, for a WebSocket where one of these paths is there.
-    pub(crate) fn listener(
+    fn listener(
         &self,
         ruby: &Ruby,
         ws: Option<String>,
@@ -57,8 +57,21 @@ impl Given {
         }
     }
 
+    /// Binds to it by `bind`, and closes what Ruby has. After an exception that is as it was.
+    pub(crate) fn bind(
+        self,
+        ruby: &Ruby,
+        ws: Option<String>,
+        wss: Option<String>,
+        bind: impl FnOnce(Listener) -> Result<Endpoint, Error>,
+    ) -> Result<String, Error> {
+        let bound = bind(self.listener(ruby, ws, wss)?)?;
+        self.close()?;
+        Ok(bound.to_string())
+    }
+
     /// Closes what Ruby has, as the socket has it now.
-    pub(crate) fn close(self) -> Result<(), Error> {
+    fn close(self) -> Result<(), Error> {
         if Integer::from_value(self.object).is_none() {
             return self.object.funcall::<_, _, Value>("close", ()).map(drop);
         }

@@ -73,48 +73,38 @@ pub extern "C" fn sealwire_socket_bind_listener(
 ) -> sealwire_status {
     guard(|| {
         let socket = &required(socket, "socket")?.socket;
-        let given = Given {
-            descriptor,
-            ws_path,
-            wss_path,
-        };
-        given.bind(bound, |listener| socket.bind_listener(listener))
+        bind_given(descriptor, [ws_path, wss_path], bound, |listener| {
+            socket.bind_listener(listener)
+        })
     })
 }
 
-/// A descriptor that listens, with the path of a WebSocket that it may be for.
-pub(crate) struct Given {
-    pub(crate) descriptor: i32,
-    pub(crate) ws_path: *const c_char,
-    pub(crate) wss_path: *const c_char,
-}
-
-impl Given {
-    /// Gives it away, and writes where it listens. After an error it is the caller's still.
-    pub(crate) fn bind<E>(
-        &self,
-        bound: *mut *mut c_char,
-        bind: impl FnOnce(Listener) -> Result<Endpoint, E>,
-    ) -> Result<(), Failure>
-    where
-        Failure: From<E>,
-    {
-        let ws_path = optional_text(self.ws_path, "ws_path")?;
-        let wss_path = optional_text(self.wss_path, "wss_path")?;
-        let listener = duplicate(self.descriptor)?;
-        let listener = match (ws_path, wss_path) {
-            (None, None) => listener,
-            (Some(path), None) => listener.over_ws(path),
-            (None, Some(path)) => listener.over_wss(path),
-            (Some(_), Some(_)) => {
-                let text = "ws_path and wss_path are both there: one of them must be NULL";
-                return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
-            }
-        };
-        let endpoint = bind(listener)?;
-        close_descriptor(self.descriptor);
-        write_text(bound, "bound", &endpoint.to_string())
-    }
+/// Binds by `bind` to a descriptor that listens, for a WebSocket where one of the paths, of ws and wss, is there. Afterwards the
+/// descriptor is closed, and `bound` has the endpoint. After an error it is the caller's still.
+pub(crate) fn bind_given<E>(
+    descriptor: i32,
+    [ws_path, wss_path]: [*const c_char; 2],
+    bound: *mut *mut c_char,
+    bind: impl FnOnce(Listener) -> Result<Endpoint, E>,
+) -> Result<(), Failure>
+where
+    Failure: From<E>,
+{
+    let ws_path = optional_text(ws_path, "ws_path")?;
+    let wss_path = optional_text(wss_path, "wss_path")?;
+    let listener = duplicate(descriptor)?;
+    let listener = match (ws_path, wss_path) {
+        (None, None) => listener,
+        (Some(path), None) => listener.over_ws(path),
+        (None, Some(path)) => listener.over_wss(path),
+        (Some(_), Some(_)) => {
+            let text = "ws_path and wss_path are both there: one of them must be NULL";
+            return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
+        }
+    };
+    let endpoint = bind(listener)?;
+    close_descriptor(descriptor);
+    write_text(bound, "bound", &endpoint.to_string())
 }
 
 /// So that a call which fails leaves the caller's alone.

@@ -125,8 +125,8 @@ fn located(text: &str, folder: &Path) -> Result<PathBuf, Reason> {
     std::path::absolute(path).map_err(|error| format!("is not a path here: {error}").into())
 }
 
-/// Whether it is the path of what is there, or would be in a folder that is. A path of 40 characters reads as a key where it
-/// has no underscore.
+/// Whether it is the path of what is there, or would be in a folder that is. A path of 40 characters without an underscore
+/// reads as a key.
 fn leads_somewhere(text: &str, folder: &Path) -> bool {
     let inside = Path::new(text).parent().filter(|above| {
         let mut parts = above.components();

@@ -77,12 +77,10 @@ impl Server {
         ws: Option<&str>,
     ) -> PyResult<String> {
         let server = self.inner.get(py)?;
-        let given = Given::new(listener);
-        let listener = given.listener(ws, None)?;
-        let bound = py.detach(|| server.bind_listener(listener));
-        let bound = bound.map_err(|error| crate::error::of_socket(py, error))?;
-        given.close()?;
-        Ok(bound.to_string())
+        Given::new(listener).bind(ws, None, |listener| {
+            let bound = py.detach(|| server.bind_listener(listener));
+            bound.map_err(|error| crate::error::of_socket(py, error))
+        })
     }
 
     /// Connections that are served.

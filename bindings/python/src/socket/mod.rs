@@ -153,13 +153,12 @@ impl SocketCore {
         wss: Option<&str>,
     ) -> PyResult<String> {
         let socket = self.socket(py)?;
-        let given = Given::new(listener);
-        let listener = given.listener(ws, wss)?;
-        let bound = py.detach(|| socket.bind_listener(listener));
-        let text = bound.map_err(|error| self.failed(py, error))?.to_string();
-        self.opened.remember_endpoint(text.clone());
-        given.close()?;
-        Ok(text)
+        Given::new(listener).bind(ws, wss, |listener| {
+            let bound = py.detach(|| socket.bind_listener(listener));
+            let bound = bound.map_err(|error| self.failed(py, error))?;
+            self.opened.remember_endpoint(bound.to_string());
+            Ok(bound)
+        })
     }
 
     /// Connects, now and whenever the connection is lost. Returns at once.

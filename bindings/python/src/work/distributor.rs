@@ -129,12 +129,10 @@ impl Distributor {
         ws: Option<&str>,
     ) -> PyResult<String> {
         let distributor = self.inner.get(py)?;
-        let given = Given::new(listener);
-        let listener = given.listener(ws, None)?;
-        let bound = py.detach(|| distributor.bind_listener(listener));
-        let bound = bound.map_err(|error| failed(py, error))?;
-        given.close()?;
-        Ok(bound.to_string())
+        Given::new(listener).bind(ws, None, |listener| {
+            let bound = py.detach(|| distributor.bind_listener(listener));
+            bound.map_err(|error| failed(py, error))
+        })
     }
 
     /// What happens to the connections.

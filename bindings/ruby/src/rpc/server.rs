@@ -81,11 +81,10 @@ impl Server {
             get_kwargs::<_, (), (Option<Option<String>>,), ()>(scanned.keywords, &[], &["ws"])?;
         let server = this.0.get(ruby)?;
         let given = Given::new(ruby, scanned.required.0)?;
-        let listener = given.listener(ruby, keywords.optional.0.flatten(), None)?;
-        let bound = server.bind_listener(listener);
-        let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
-        given.close()?;
-        Ok(bound.to_string())
+        given.bind(ruby, keywords.optional.0.flatten(), None, |listener| {
+            let bound = server.bind_listener(listener);
+            bound.map_err(|error| errors::raised(ruby, &error))
+        })
     }
 
     fn connections(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {

@@ -326,11 +326,10 @@ impl Socket {
         let socket = this.socket(ruby)?;
         let given = Given::new(ruby, scanned.required.0)?;
         let (ws, wss) = keywords.optional;
-        let listener = given.listener(ruby, ws.flatten(), wss.flatten())?;
-        let bound = socket.bind_listener(listener);
-        let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
-        given.close()?;
-        Ok(bound.to_string())
+        given.bind(ruby, ws.flatten(), wss.flatten(), |listener| {
+            let bound = socket.bind_listener(listener);
+            bound.map_err(|error| errors::raised(ruby, &error))
+        })
     }
 
     fn connect_with_routing_id(

@@ -112,11 +112,10 @@ impl Distributor {
             get_kwargs::<_, (), (Option<Option<String>>,), ()>(scanned.keywords, &[], &["ws"])?;
         let distributor = this.0.get(ruby)?;
         let given = Given::new(ruby, scanned.required.0)?;
-        let listener = given.listener(ruby, keywords.optional.0.flatten(), None)?;
-        let bound = distributor.bind_listener(listener);
-        let bound = failed(ruby, bound)?;
-        given.close()?;
-        Ok(bound.to_string())
+        given.bind(ruby, keywords.optional.0.flatten(), None, |listener| {
+            let bound = distributor.bind_listener(listener);
+            failed(ruby, bound)
+        })
     }
 
     fn try_add(ruby: &Ruby, this: &Self, task: RString) -> Result<RString, Error> {

@@ -8,7 +8,7 @@ use sealwire_rpc::Server;
 use super::client::ended;
 use super::request::{SharedHandler, sealwire_rpc_handler};
 use crate::keys::write_text;
-use crate::listener::Given;
+use crate::listener::bind_given;
 use crate::monitor::sealwire_monitor;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard, value};
@@ -86,12 +86,9 @@ pub extern "C" fn sealwire_rpc_server_bind_listener(
 ) -> sealwire_status {
     guard(|| {
         let server = &required(server, "server")?.server;
-        let given = Given {
-            descriptor,
-            ws_path,
-            wss_path,
-        };
-        given.bind(bound, |listener| server.bind_listener(listener))
+        bind_given(descriptor, [ws_path, wss_path], bound, |listener| {
+            server.bind_listener(listener)
+        })
     })
 }
 

@@ -13,7 +13,7 @@ use super::outcome::{
 };
 use super::{limit, waited};
 use crate::keys::write_text;
-use crate::listener::Given;
+use crate::listener::bind_given;
 use crate::monitor::sealwire_monitor;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard};
@@ -94,12 +94,9 @@ pub extern "C" fn sealwire_work_distributor_bind_listener(
 ) -> sealwire_status {
     guard(|| {
         let distributor = &required(distributor, "distributor")?.distributor;
-        let given = Given {
-            descriptor,
-            ws_path,
-            wss_path,
-        };
-        given.bind(bound, |listener| distributor.bind_listener(listener))
+        bind_given(descriptor, [ws_path, wss_path], bound, |listener| {
+            distributor.bind_listener(listener)
+        })
     })
 }
 
